@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: a compilation cache of their own, verified IR, seeded random tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+
+import hypothesis
+import pytest
+
+_CACHE = pytest.StashKey[str]()
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=5000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of lit tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ["PYASC_VERIFY"] = "1"
+    os.environ["NO_COLOR"] = "1"
+    if "PYASC_CACHE_DIR" not in os.environ:
+        config.stash[_CACHE] = os.environ["PYASC_CACHE_DIR"] = tempfile.mkdtemp(prefix="pyasc-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if cache := config.stash.get(_CACHE, None):
+        shutil.rmtree(cache, ignore_errors=True)
+        del os.environ["PYASC_CACHE_DIR"]
