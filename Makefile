@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make` prints the targets. Each makes .venv first if need be (tools/bootstrap.sh).
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint format types sizes docs fuzz bench update-golden clean
+
+BIN := .venv/bin
+export PYTHONUNBUFFERED := 1
+
+help:  ## print the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## make .venv with the development tools, and find or install a C++ compiler
+	@sh tools/bootstrap.sh
+
+demo: setup  ## compile and run the main examples, and show what was done
+	@$(BIN)/python examples/demo.py
+
+test: lint types  ## lint, check types, run every test
+	$(BIN)/python -m pytest
+
+check: lint types sizes  ## lint and types in under a minute, with a report of sizes
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: setup  ## format the code and fix what ruff can fix
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+types: setup
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+sizes: setup
+	@$(BIN)/python tools/sizes.py
+
+docs: setup  ## rewrite the generated pages of docs/
+	@$(BIN)/python tools/gendocs.py
+
+fuzz: setup  ## long random campaigns
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -m "fuzz or not fuzz" tests/property
+
+bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
+	@$(BIN)/python -m pip install -q -e '.[bench]'
+	$(BIN)/python benchmarks/run.py
+
+update-golden: setup  ## rewrite the golden files of tests/lit; read the diff before committing it
+	$(BIN)/python -m pytest -q tests/lit --update-golden
+	@git --no-pager diff --stat -- tests/lit
+
+clean:  ## remove .venv and what tests and builds leave
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
