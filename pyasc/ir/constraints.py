@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Type constraints that declarations share."""
+
+from __future__ import annotations
+
+from pyasc.ir import dtypes
+from pyasc.ir.declare import Constraint
+from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, VectorType
+
+SCALAR = Constraint("a scalar", lambda t: isinstance(t, ScalarType))
+I64 = Constraint("i64", lambda t: isinstance(t, ScalarType) and t.dtype is dtypes.i64)
+BOOL = Constraint("i1", lambda t: isinstance(t, ScalarType) and t.dtype is dtypes.i1)
+REF = Constraint("a ref", lambda t: isinstance(t, RefType))
+TENSOR = Constraint("a tensor", lambda t: isinstance(t, TensorType))
+I64_TENSOR = Constraint(
+    "an i64 scalar or tensor", lambda t: isinstance(t, (ScalarType, TensorType)) and t.dtype is dtypes.i64
+)
+VECTOR = Constraint("a vector", lambda t: isinstance(t, VectorType))
+ELEMENTWISE = Constraint(
+    "a scalar, tensor or vector", lambda t: isinstance(t, (ScalarType, TensorType, VectorType))
+)
+HANDLE = Constraint("a handle", lambda t: isinstance(t, OpaqueType))

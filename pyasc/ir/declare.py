@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The declaration language of operations: fields, from which constructor, accessors, verifier and text follow.
+
+    class Load(Operation, name="mem.load", traits=[READS]):
+        \"\"\"Reads one element.\"\"\"
+
+        ref: Value = operand(ANY_REF)
+        indices: Sequence[Value] = operands(I64)
+        value: Value = result(lambda op: ScalarType(dtype_of(op.ref.type)))
+
+Operands, results, attributes and regions keep the order in which they are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyasc.ir.affine import AffineExpr, AffineMap
+from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.types import Type
+
+if TYPE_CHECKING:
+    from pyasc.ir.core import Operation, Value
+
+Attr = None | bool | int | float | str | Type | AffineExpr | AffineMap | SizeExpr | tuple["Attr", ...]
+"""What an attribute may hold: immutable values whose text form can be read back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A test of a type, with the words that say what was expected."""
+
+    words: str
+    accepts: Callable[[Type], bool]
+
+
+ANY = Constraint("any type", lambda _: True)
+MISSING = object()
+
+
+class Field:
+    """One declared part of an operation. `position` counts the fields of the same kind."""
+
+    name: str
+    position: int
+    doc: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+@dataclass(eq=False)
+class OperandField(Field):
+    """One operand, or (variadic) any number of them in a row."""
+
+    constraint: Constraint
+    variadic: bool
+    written: bool
+    doc: str
+
+    def __get__(self, op: Any, _: type | None = None) -> Any:
+        if op is None:
+            return self
+        start, stop = op.spec.segment(op, self.position)
+        return tuple(op.operands[start:stop]) if self.variadic else op.operands[start]
+
+    def __set__(self, op: Any, value: Any) -> None:
+        op.spec.replace_segment(op, self.name, value if self.variadic else [value])
+
+
+@dataclass(eq=False)
+class ResultField(Field):
+    """One result, or (variadic, last) any number of them."""
+
+    infer: Callable[[Any], Type] | None
+    constraint: Constraint
+    variadic: bool
+    doc: str
+
+    def __get__(self, op: Any, _: type | None = None) -> Any:
+        if op is None:
+            return self
+        return op.results[self.position :] if self.variadic else op.results[self.position]
+
+
+@dataclass(eq=False)
+class AttributeField(Field):
+    """A compile-time value; optional when it has a default, and then left out of the text when equal to it."""
+
+    default: Any
+    choices: tuple[str, ...]
+    doc: str
+
+    def __get__(self, op: Any, _: type | None = None) -> Any:
+        return self if op is None else op.attrs[self.name]
+
+    def __set__(self, op: Any, value: Any) -> None:
+        op.attrs[self.name] = value
+
+
+@dataclass(eq=False)
+class RegionField(Field):
+    """A nested region."""
+
+    doc: str
+
+    def __get__(self, op: Any, _: type | None = None) -> Any:
+        return self if op is None else op.regions[self.position]
+
+
+def operand(constraint: Constraint = ANY, *, written: bool = False, doc: str = "") -> Any:
+    """Declare one operand; `written` says that the operation writes the memory it names."""
+    return OperandField(constraint, False, written, doc)
+
+
+def operands(constraint: Constraint = ANY, *, written: bool = False, default: Any = (), doc: str = "") -> Any:
+    """Declare a variadic operand: an attribute access gives a tuple, the constructor takes any sequence."""
+    assert default == ()
+    return OperandField(constraint, True, written, doc)
+
+
+def result(
+    infer: Callable[[Any], Type] | None = None,
+    constraint: Constraint = ANY,
+    *,
+    init: Literal[False] = False,
+    doc: str = "",
+) -> Any:
+    """Declare one result; `infer` computes its type from the operation, else the constructor's `types` gives it."""
+    return ResultField(infer, constraint, init, doc)
+
+
+def results(constraint: Constraint = ANY, *, init: Literal[False] = False, doc: str = "") -> Any:
+    """Declare a variadic result; the constructor's `types` gives the types."""
+    return ResultField(None, constraint, not init, doc)
+
+
+def attribute(*, default: Any = MISSING, choices: tuple[str, ...] = (), doc: str = "") -> Any:
+    """Declare an attribute, of the `choices` when these are given."""
+    return AttributeField(default, choices, doc)
+
+
+def region(*, default: Any = None, doc: str = "") -> Any:
+    """Declare a region; without one, the constructor makes an empty region."""
+    assert default is None
+    return RegionField(doc)
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """What a declaration says, in the form that constructor, printer, parser, verifier and documentation read."""
+
+    name: str
+    traits: frozenset[str]
+    operands: tuple[OperandField, ...]
+    results: tuple[ResultField, ...]
+    attributes: tuple[AttributeField, ...]
+    regions: tuple[RegionField, ...]
+    doc: str
+    cls: type[Operation]
+    known: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def populate(self, op: Any, fields: dict[str, Any]) -> None:
+        """Fill a fresh operation from constructor keywords. Raises TypeError for a missing or unknown one."""
+        if not fields.keys() <= self.known:
+            raise TypeError(f"{self.name} has no field {', '.join(sorted(fields.keys() - self.known))}")
+        values: list[Value] = []
+        segments: list[int] = []
+        for part in self.operands:
+            given = fields.get(part.name, () if part.variadic else MISSING)
+            if given is MISSING:
+                raise TypeError(f"{self.name} needs operand {part.name!r}")
+            before = len(values)
+            values.extend(given) if part.variadic else values.append(given)
+            segments.append(len(values) - before)
+        op._operands = values
+        op.segments = tuple(segments)
+        op.attrs = {part.name: self._attribute(part, fields) for part in self.attributes}
+        op.regions = [self._region(op, part, fields) for part in self.regions]
+
+    def _attribute(self, part: AttributeField, fields: dict[str, Any]) -> Attr:
+        given = fields.get(part.name, part.default)
+        if given is MISSING:
+            raise TypeError(f"{self.name} needs attribute {part.name!r}")
+        return given
+
+    def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
+        from pyasc.ir.core import Region
+
+        given = fields.get(part.name)
+        made = Region() if given is None else given
+        made.parent = op
+        return made
+
+    def infer(self, op: Any) -> list[Type]:
+        """Result types of an operation whose declaration infers all of them. Raises TypeError otherwise."""
+        types: list[Type] = []
+        for part in self.results:
+            if part.infer is None:
+                if part.variadic:
+                    continue
+                raise TypeError(f"{self.name} needs types= for its result {part.name!r}")
+            types.append(part.infer(op))
+        return types
+
+    @property
+    def infers_all(self) -> bool:
+        """Whether result types never need to be written."""
+        return all(part.infer is not None for part in self.results)
+
+    def segment(self, op: Any, position: int) -> tuple[int, int]:
+        """First and last-plus-one index of an operand field in `op.operands`."""
+        start = sum(op.segments[:position])
+        return start, start + op.segments[position]
+
+    def replace_segment(self, op: Any, name: str, values: Sequence[Value]) -> None:
+        """Give one operand field new values."""
+        part = next(p for p in self.operands if p.name == name)
+        if not part.variadic and len(values) != 1:
+            raise ValueError(f"{self.name}: operand {name!r} takes one value, got {len(values)}")
+        start, stop = self.segment(op, part.position)
+        segments = list(op.segments)
+        segments[part.position] = len(values)
+        op.operands = [*op.operands[:start], *values, *op.operands[stop:]]
+        op.segments = tuple(segments)
+
+    def fields_of(self, op: Any, translate: Callable[[Value], Value]) -> dict[str, Any]:
+        """Constructor keywords that copy `op` without its regions' contents."""
+        fields: dict[str, Any] = dict(op.attrs)
+        for part in self.operands:
+            start, stop = self.segment(op, part.position)
+            values = [translate(value) for value in op.operands[start:stop]]
+            fields[part.name] = values if part.variadic else values[0]
+        return fields
+
+
+def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
+    """Collect the declared fields of a class, numbering each kind in order."""
+    by_kind: dict[type[Field], list[Any]] = {
+        OperandField: [],
+        ResultField: [],
+        AttributeField: [],
+        RegionField: [],
+    }
+    members: Mapping[str, Any] = vars(cls)
+    for member in members.values():
+        if isinstance(member, Field):
+            group = by_kind[type(member)]
+            member.position = len(group)
+            group.append(member)
+    inputs = (*by_kind[OperandField], *by_kind[AttributeField], *by_kind[RegionField])
+    return OpSpec(
+        name=name,
+        traits=traits,
+        operands=tuple(by_kind[OperandField]),
+        results=tuple(by_kind[ResultField]),
+        attributes=tuple(by_kind[AttributeField]),
+        regions=tuple(by_kind[RegionField]),
+        doc=cls.__doc__ or "",
+        cls=cls,
+        known=frozenset(part.name for part in inputs),
+    )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules, functions and what a function knows about its launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Operation, Region, Value
+from pyasc.ir.declare import attribute, operands, region, result, results
+from pyasc.ir.traits import EFFECT, ISOLATED, PURE, SINGLE_BLOCK, TERMINATOR
+from pyasc.ir.types import ScalarType
+
+
+class Module(Operation, name="func.module", traits=[ISOLATED, SINGLE_BLOCK]):
+    """The unit of compilation: a list of functions."""
+
+    body: Region = region()
+
+    @property
+    def functions(self) -> tuple[Func, ...]:
+        """The functions in order."""
+        return tuple(op for op in self.body.block if isinstance(op, Func))
+
+    def function(self, symbol: str) -> Func:
+        """The function of that name. Raises KeyError when there is none."""
+        for func in self.functions:
+            if func.symbol == symbol:
+                return func
+        raise KeyError(symbol)
+
+
+class Func(Operation, name="func.func", traits=[ISOLATED, SINGLE_BLOCK, EFFECT]):
+    """A kernel (`kernel` true) or a helper. The block's arguments are the parameters.
+
+    `sizes` names the symbolic sizes in launch order. `written` lists the numbers of the ref parameters that the
+    function may write. `outputs` lists those that are not parameters of the Python function but hold its
+    returned values; they stand last.
+    """
+
+    symbol: str = attribute()
+    kernel: bool = attribute(default=True)
+    sizes: tuple[str, ...] = attribute(default=())
+    written: tuple[int, ...] = attribute(default=())
+    outputs: tuple[int, ...] = attribute(default=())
+    body: Region = region()
+
+    @property
+    def params(self) -> list[Value]:
+        """The parameters."""
+        return self.body.block.args
+
+
+class Return(Operation, name="func.return", traits=[TERMINATOR]):
+    """Ends a function. Below the py level kernels return nothing: results are output parameters."""
+
+    values: Sequence[Value] = operands()
+
+
+class Call(Operation, name="func.call", traits=[EFFECT]):
+    """Calls a function of the module."""
+
+    callee: str = attribute()
+    args: Sequence[Value] = operands()
+    values: Sequence[Value] = results()
+
+
+class Size(Operation, name="func.size", traits=[PURE]):
+    """The value that a symbolic size has in this launch."""
+
+    symbol: str = attribute()
+    value: Value = result(lambda _: ScalarType(dtypes.i64))
+
+    def verify_op(self) -> Iterable[str]:
+        """The size must be one of the function's."""
+        func = next((op for op in self.ancestors() if isinstance(op, Func)), None)
+        if func is not None and self.symbol not in func.sizes:
+            yield f"{self.symbol!r} is not a size of function {func.symbol!r}"

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic sizes: integer polynomials over named sizes, in a normal form that makes equality structural."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+Monomial = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeExpr:
+    """A polynomial such as `2*N + H*W - 2`; `terms` maps sorted name products to nonzero coefficients.
+
+    The empty product is the constant term. Build it with `size`, `constant` and the operators, never directly.
+    """
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @property
+    def as_constant(self) -> int | None:
+        """The value when no name occurs, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and self.terms[0][0] == ():
+            return self.terms[0][1]
+        return None
+
+    @property
+    def as_name(self) -> str | None:
+        """The name when the expression is exactly one name, else None."""
+        if len(self.terms) == 1 and self.terms[0][1] == 1 and len(self.terms[0][0]) == 1:
+            return self.terms[0][0][0]
+        return None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that occurs, sorted."""
+        return tuple(sorted({name for monomial, _ in self.terms for name in monomial}))
+
+    def __add__(self, other: SizeExpr | int) -> SizeExpr:
+        return _normal([*self.terms, *lift(other).terms])
+
+    def __sub__(self, other: SizeExpr | int) -> SizeExpr:
+        return self + lift(other) * -1
+
+    def __mul__(self, other: SizeExpr | int) -> SizeExpr:
+        right = lift(other).terms
+        return _normal((tuple(sorted(m + n)), a * b) for m, a in self.terms for n, b in right)
+
+    def evaluate(self, values: Mapping[str, int]) -> int:
+        """The value under `values`; raises KeyError for a name that is not bound."""
+        total = 0
+        for monomial, coefficient in self.terms:
+            for name in monomial:
+                coefficient *= values[name]
+            total += coefficient
+        return total
+
+    def __str__(self) -> str:
+        if not self.terms:
+            return "0"
+        text = ""
+        for monomial, coefficient in self.terms:
+            body = "*".join(monomial)
+            if not body:
+                part = str(abs(coefficient))
+            else:
+                part = body if abs(coefficient) == 1 else f"{abs(coefficient)}*{body}"
+            if text:
+                text += (" - " if coefficient < 0 else " + ") + part
+            else:
+                text = ("-" if coefficient < 0 else "") + part
+        return text
+
+
+def _normal(terms: Iterable[tuple[Monomial, int]]) -> SizeExpr:
+    total: dict[Monomial, int] = {}
+    for monomial, coefficient in terms:
+        total[monomial] = total.get(monomial, 0) + coefficient
+    # Longest products first and the constant last, so that printing reads like a polynomial.
+    ordered = sorted(((m, c) for m, c in total.items() if c), key=lambda t: (-len(t[0]), t[0]))
+    return SizeExpr(tuple(ordered))
+
+
+def constant(value: int) -> SizeExpr:
+    """The constant polynomial."""
+    return _normal([((), value)])
+
+
+def size(name: str) -> SizeExpr:
+    """The polynomial that is one named size."""
+    return SizeExpr((((name,), 1),))
+
+
+def lift(value: SizeExpr | int) -> SizeExpr:
+    """An int as a constant polynomial; a polynomial as it is."""
+    return value if isinstance(value, SizeExpr) else constant(value)
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[SizeExpr, SizeExpr], SizeExpr]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+}
+
+
+def parse_size(text: str) -> SizeExpr:
+    """Read a polynomial in Python syntax (`+ - *`, names, integers). Raises ValueError for anything else."""
+    try:
+        return _from_ast(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError as error:
+        raise ValueError(f"not a size expression: {text!r}") from error
+
+
+def _from_ast(node: ast.expr) -> SizeExpr:
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return constant(value)
+        case ast.Name(id=name):
+            return size(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _from_ast(operand) * -1
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return _OPERATORS[type(operator)](_from_ast(left), _from_ast(right))
+        case _:
+            raise ValueError(f"not a size expression: {ast.unparse(node)!r}")
+
+
+Dim = int | SizeExpr | None
+"""One extent of a shape: known, symbolic, or (None) known only at run time."""
+
+
+def simplify(dim: Dim) -> Dim:
+    """The same extent as an int where it is constant."""
+    if isinstance(dim, SizeExpr):
+        value = dim.as_constant
+        return dim if value is None else value
+    return dim
+
+
+def print_dim(dim: Dim) -> str:
+    """The text form of an extent: `4`, `N`, `(H - 2)` or `?`."""
+    if dim is None:
+        return "?"
+    if isinstance(dim, SizeExpr) and dim.as_name is None:
+        return f"({dim})"
+    return str(dim)
