@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The intermediate representation: data structures, types, dialects, printer, parser, verifier, interpreter."""
+"""The intermediate representation: structures, types, dialects, printer, parser, verifier, interpreter."""
