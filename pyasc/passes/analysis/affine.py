@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index arithmetic as polynomials over sizes, counters and opaque values, and as affine maps of a loop nest.
+
+Two views of one i64 value:
+
+- `Polynomials.of(value)` always answers, with a `SizeExpr` whose names are symbolic sizes, or `%k` for an SSA
+  value that is not arithmetic (a counter, a parameter, a loaded index). Equal polynomials mean equal values.
+- `Nest.expr(value)` answers with an affine expression over the counters of a nest and SSA values from outside
+  of it, or None; `Nest.map(indices)` does so for a whole access.
+
+Arithmetic on i64 wraps; a polynomial equals its value modulo 2**64. See `ranges` for what that means to proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyasc.ir import affine, dtypes, sizes
+from pyasc.ir.affine import AffineExpr, AffineMap
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import arith, func, mem, scf, tensor
+from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.types import RefType, TensorType
+
+MAX_TERMS = 24
+"""A polynomial with more terms is not expanded further: its value becomes a name of its own."""
+
+
+def constant_of(value: Value) -> bool | int | float | None:
+    """The number when a constant operation defines the value, else None."""
+    op = value.owner
+    return op.value if isinstance(op, arith.Constant) else None
+
+
+def integer_of(value: Value) -> int | None:
+    """The integer when an integer constant defines the value, else None."""
+    number = constant_of(value)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+class Polynomials:
+    """The polynomial of each i64 value of a function, computed once.
+
+    `atoms` maps the names `%k` back to the values they stand for.
+    """
+
+    def __init__(self) -> None:
+        self.atoms: dict[str, Value] = {}
+        self._known: dict[Value, SizeExpr] = {}
+
+    def of(self, value: Value) -> SizeExpr:
+        """The polynomial of an i64 value."""
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._compute(value)
+        return known
+
+    def atom(self, value: Value) -> SizeExpr:
+        """The value as a name of its own."""
+        name = f"%{len(self.atoms)}"
+        self.atoms[name] = value
+        return sizes.size(name)
+
+    def _compute(self, value: Value) -> SizeExpr:
+        match value.owner:
+            case arith.Constant(value=int(number)):
+                return sizes.constant(number)
+            case func.Size(symbol=symbol):
+                return sizes.size(symbol)
+            case mem.Dim() | tensor.Dim() as op:
+                return self._extent(op, value)
+            case arith.Elementwise() as op:
+                return self._arithmetic(op, value)
+            case _:
+                return self.atom(value)
+
+    def _extent(self, op: mem.Dim | tensor.Dim, value: Value) -> SizeExpr:
+        type_ = op.operands[0].type
+        assert isinstance(type_, (RefType, TensorType))
+        extent = type_.shape[op.axis]
+        return self.atom(value) if extent is None else sizes.lift(extent)
+
+    def _arithmetic(self, op: arith.Elementwise, value: Value) -> SizeExpr:
+        if op.fn not in ("add", "sub", "mul", "neg"):
+            return self.atom(value)
+        parts = [self.of(arg) for arg in op.operands]
+        match op.fn:
+            case "add":
+                made = parts[0] + parts[1]
+            case "sub":
+                made = parts[0] - parts[1]
+            case "mul" if len(parts[0].terms) * len(parts[1].terms) <= MAX_TERMS:
+                made = parts[0] * parts[1]
+            case "neg":
+                made = parts[0] * -1
+            case _:
+                return self.atom(value)
+        return made if len(made.terms) <= MAX_TERMS else self.atom(value)
+
+
+class Nest:
+    """Affine forms of values inside a loop nest.
+
+    `counters` become iterators d0, d1, ... in order; values defined outside of `root` (the outermost loop)
+    become symbols s0, s1, ..., collected in `symbols` as they are met, so that all accesses of the nest share
+    one list.
+    """
+
+    def __init__(self, counters: Sequence[Value], root: Operation) -> None:
+        self.counters = tuple(counters)
+        self.root = root
+        self.symbols: list[Value] = []
+        self._known: dict[Value, AffineExpr | None] = {
+            counter: affine.dim(i) for i, counter in enumerate(counters)
+        }
+        self._symbol_numbers: dict[Value, int] = {}
+        self._inside: dict[Block, bool] = {}
+
+    def expr(self, value: Value) -> AffineExpr | None:
+        """The value as an affine expression, or None when it is not affine in the counters."""
+        if value not in self._known:
+            self._known[value] = self._compute(value)
+        return self._known[value]
+
+    def map(self, indices: Iterable[Value]) -> AffineMap | None:
+        """The indices of an access as a map, or None when any of them is not affine."""
+        made: list[AffineExpr] = []
+        for index in indices:
+            expr = self.expr(index)
+            if expr is None:
+                return None
+            made.append(expr)
+        return AffineMap(tuple(made))
+
+    def is_invariant(self, value: Value) -> bool:
+        """Whether the value is defined outside of the nest."""
+        return not self._stands_inside(value.block)
+
+    def _stands_inside(self, block: Block | None) -> bool:
+        if block is None:
+            return False
+        known = self._inside.get(block)
+        if known is None:
+            parent = block.parent_op
+            known = parent is self.root or (parent is not None and self._stands_inside(parent.parent))
+            self._inside[block] = known
+        return known
+
+    def _compute(self, value: Value) -> AffineExpr | None:
+        match value.owner:
+            case arith.Constant(value=int(number)):
+                return affine.const(number)
+            case arith.Elementwise() as op:
+                made = self._arithmetic(op)
+                if made is not None:
+                    return made
+            case _:
+                pass
+        return self._symbol(value) if self.is_invariant(value) else None
+
+    def _arithmetic(self, op: arith.Elementwise) -> AffineExpr | None:
+        match op.fn:
+            case "add" | "sub":
+                left, right = (self.expr(arg) for arg in op.args)
+                if left is None or right is None:
+                    return None
+                return left + right if op.fn == "add" else left - right
+            case "mul":
+                return self._product(*op.args)
+            case "neg":
+                inner = self.expr(op.args[0])
+                return None if inner is None else inner * -1
+            case _:
+                return None
+
+    def _product(self, left: Value, right: Value) -> AffineExpr | None:
+        for factor, other in ((left, right), (right, left)):
+            number = integer_of(factor)
+            inner = self.expr(other) if number is not None else None
+            if number is not None and inner is not None:
+                return inner * number
+        return None
+
+    def _symbol(self, value: Value) -> AffineExpr:
+        number = self._symbol_numbers.get(value)
+        if number is None:
+            number = self._symbol_numbers[value] = len(self.symbols)
+            self.symbols.append(value)
+        return affine.symbol(number)
+
+
+def enclosing_loops(op: Operation, stop: Operation | None = None) -> list[scf.For]:
+    """The counted loops around an operation, outermost first, up to but not including `stop`."""
+    loops: list[scf.For] = []
+    for parent in op.ancestors():
+        if parent is stop:
+            break
+        if isinstance(parent, scf.For):
+            loops.append(parent)
+    return loops[::-1]
+
+
+def materialise(expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value], at: Builder) -> Value:
+    """Operations that compute an affine expression, inserted by the builder."""
+    terms = [(c, dims[i]) for i, c in enumerate(expr.dims) if c]
+    terms += [(c, symbols[i]) for i, c in enumerate(expr.symbols) if c]
+    total: Value | None = None
+    for coefficient, value in terms:
+        term = value if abs(coefficient) == 1 else _binary(at, "mul", value, index(at, abs(coefficient)))
+        if total is None:
+            total = term if coefficient > 0 else at.value(arith.Elementwise(fn="neg", args=[term]))
+        else:
+            total = _binary(at, "add" if coefficient > 0 else "sub", total, term)
+    if total is None:
+        return index(at, expr.constant)
+    return _binary(at, "add", total, index(at, expr.constant)) if expr.constant else total
+
+
+def index(at: Builder, number: int) -> Value:
+    """An i64 constant."""
+    return at.value(arith.Constant.of(number, dtypes.i64))
+
+
+def _binary(at: Builder, fn: str, left: Value, right: Value) -> Value:
+    return at.value(arith.Elementwise(fn=fn, args=[left, right]))

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named pipelines: which passes run in which order. Entries are pipeline text (see `pipeline_parser`)."""
+
+from __future__ import annotations
+
+PIPELINES: dict[str, tuple[str, ...]] = {
+    "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
+    "loop": ("py", "licm", "resolve-indices", "lower-tensors", "cleanup"),
+    "structured": ("loop", "raise-loops", "fuse"),
+    "cpu": ("structured", "schedule-cpu", "lower-structured", "forward", "unroll", "cleanup"),
+    "O0": ("inline", "resolve-indices", "lower-tensors", "lower-structured"),
+}
+"""From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""

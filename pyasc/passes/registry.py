@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of all passes, imported when they are first asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from pyasc.passes.base import Pass
+
+PASSES: dict[str, str] = {
+    "inline": "pyasc.passes.inline:Inline",
+    "canonicalize": "pyasc.passes.canonicalize:Canonicalize",
+    "fold": "pyasc.passes.fold:Fold",
+    "sccp": "pyasc.passes.sccp:Sccp",
+    "cse": "pyasc.passes.cse:Cse",
+    "dce": "pyasc.passes.dce:Dce",
+    "licm": "pyasc.passes.licm:Licm",
+    "if-convert": "pyasc.passes.if_convert:IfConvert",
+    "resolve-indices": "pyasc.passes.resolve_indices:ResolveIndices",
+    "lower-tensors": "pyasc.passes.lower_tensors:LowerTensors",
+    "raise-loops": "pyasc.passes.raise_loops:RaiseLoops",
+    "fuse": "pyasc.passes.fuse:Fuse",
+    "schedule-cpu": "pyasc.passes.schedule_cpu:ScheduleCpu",
+    "lower-structured": "pyasc.passes.lower_structured:LowerStructured",
+    "forward": "pyasc.passes.forward:Forward",
+    "unroll": "pyasc.passes.unroll:Unroll",
+    "cleanup": "pyasc.passes.cleanup:Cleanup",
+}
+"""From the name of a pass to `module:class`."""
+
+
+class PassError(ValueError):
+    """A pass, a pipeline or an option that does not exist or does not parse."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> PassError:
+    """The error for a name that is not known, with the nearest one that is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    help_ = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}"
+    return PassError(f"no {kind} is named {name!r}; {help_}")
+
+
+def load(name: str) -> type[Pass]:
+    """The class of a pass. Raises PassError for an unknown name."""
+    if name not in PASSES:
+        raise unknown("pass", name, PASSES)
+    module, _, attribute = PASSES[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def create(name: str, options: Mapping[str, Any] | None = None) -> Pass:
+    """A pass with options by field name. Raises PassError for an unknown pass or option."""
+    cls = load(name)
+    given = options or {}
+    known = {each.name for each in fields(cls)}
+    for option in given:
+        if option not in known:
+            raise unknown(f"option of {name}", option, known)
+    return cls(**given)
