@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from unittest.mock import patch
 
 import golden
@@ -171,9 +172,7 @@ def _report(line: str, step: Step, outcome: Outcome, stdin: str) -> str:
 
 
 def _pyasc(arguments: list[str]) -> int | None:
-    from pyasc.cli import main
-
-    return main(arguments)
+    return resolve_name("pyasc.cli:main")(arguments)
 
 
 def _filecheck(arguments: list[str]) -> None:
