@@ -87,11 +87,15 @@ class ResultField(Field):
 
 @dataclass(eq=False)
 class AttributeField(Field):
-    """A compile-time value; optional when it has a default, and then left out of the text when equal to it."""
+    """A compile-time value; optional when it has a default, and then left out of the text when equal to it.
+
+    `in_name` says that the text form has it in place of the operation's own name.
+    """
 
     default: Any
     choices: tuple[str, ...]
     doc: str
+    in_name: bool = False
 
     def __get__(self, op: Any, _: type | None = None) -> Any:
         return self if op is None else op.attrs[self.name]
@@ -137,9 +141,14 @@ def results(constraint: Constraint = ANY, *, init: Literal[False] = False, doc: 
     return ResultField(None, constraint, not init, doc)
 
 
-def attribute(*, default: Any = MISSING, choices: tuple[str, ...] = (), doc: str = "") -> Any:
-    """Declare an attribute, of the `choices` when these are given."""
-    return AttributeField(default, choices, doc)
+def attribute(
+    *, default: Any = MISSING, choices: tuple[str, ...] = (), doc: str = "", in_name: bool = False
+) -> Any:
+    """Declare an attribute, of the `choices` when these are given.
+
+    One that is `in_name` is printed as the operation's name behind the dialect, and must have choices.
+    """
+    return AttributeField(default, choices, doc, in_name)
 
 
 def region(*, default: Any = None, doc: str = "") -> Any:

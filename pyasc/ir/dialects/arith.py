@@ -40,7 +40,7 @@ def _elementwise_type(op: Elementwise) -> Type:
 class Elementwise(Operation, name="arith.elementwise", traits=[PURE]):
     """A function of the number table applied elementwise; printed as `arith.<fn>`."""
 
-    fn: str = attribute()
+    fn: str = attribute(choices=tuple(TABLE), in_name=True)
     args: Sequence[Value] = operands(ELEMENTWISE)
     result: Value = result(_elementwise_type)
 

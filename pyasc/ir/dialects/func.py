@@ -15,7 +15,7 @@ from pyasc.ir.types import ScalarType
 class Module(Operation, name="func.module", traits=[ISOLATED, SINGLE_BLOCK]):
     """The unit of compilation: a list of functions."""
 
-    body: Region = region()
+    body: Region = region(default=None)
 
     @property
     def functions(self) -> tuple[Func, ...]:
@@ -43,7 +43,7 @@ class Func(Operation, name="func.func", traits=[ISOLATED, SINGLE_BLOCK, EFFECT])
     sizes: tuple[str, ...] = attribute(default=())
     written: tuple[int, ...] = attribute(default=())
     outputs: tuple[int, ...] = attribute(default=())
-    body: Region = region()
+    body: Region = region(default=None)
 
     @property
     def params(self) -> list[Value]:
@@ -54,14 +54,14 @@ class Func(Operation, name="func.func", traits=[ISOLATED, SINGLE_BLOCK, EFFECT])
 class Return(Operation, name="func.return", traits=[TERMINATOR]):
     """Ends a function. Below the py level kernels return nothing: results are output parameters."""
 
-    values: Sequence[Value] = operands()
+    values: Sequence[Value] = operands(default=())
 
 
 class Call(Operation, name="func.call", traits=[EFFECT]):
     """Calls a function of the module."""
 
     callee: str = attribute()
-    args: Sequence[Value] = operands()
+    args: Sequence[Value] = operands(default=())
     values: Sequence[Value] = results()
 
 

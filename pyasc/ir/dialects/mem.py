@@ -23,7 +23,7 @@ class Alloc(Operation, name="mem.alloc", traits=[ALLOCATES]):
     user asked to hold on chip.
     """
 
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     alignment: int = attribute(default=64, doc="bytes")
     purpose: str = attribute(default="temporary", choices=("temporary", "shared"))
     ref: Value = result(constraint=REF)
@@ -86,7 +86,7 @@ class View(Operation, name="mem.view", traits=[PURE, VIEW]):
 
     ref: Value = operand(REF)
     offsets: Sequence[Value] = operands(I64)
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     steps: Sequence[Value] = operands(I64)
     axes: tuple[int, ...] = attribute()
     view: Value = result(constraint=REF)

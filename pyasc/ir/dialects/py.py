@@ -60,7 +60,7 @@ class Check(Operation, name="py.check", traits=[CHECKS]):
     """
 
     condition: Value = operand(BOOL)
-    values: Sequence[Value] = operands(SCALAR)
+    values: Sequence[Value] = operands(SCALAR, default=())
     error: str = attribute()
     message: str = attribute()
     launch: bool = attribute(default=False)
@@ -69,5 +69,5 @@ class Check(Operation, name="py.check", traits=[CHECKS]):
 class Print(Operation, name="py.print", traits=[EFFECT, READS]):
     """Prints `values` through `format`, in loop order per core. Exists in debug builds alone."""
 
-    values: Sequence[Value] = operands()
+    values: Sequence[Value] = operands(default=())
     format: str = attribute()

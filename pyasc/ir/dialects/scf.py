@@ -25,13 +25,13 @@ class For(Operation, name="scf.for", traits=[LOOP, SINGLE_BLOCK]):
     lower: Value = operand(I64)
     upper: Value = operand(I64)
     step: Value = operand(I64)
-    inits: Sequence[Value] = operands()
+    inits: Sequence[Value] = operands(default=())
     kind: str = attribute(default="sequential", choices=KINDS)
     simd: bool = attribute(default=False)
     unroll: int = attribute(default=1)
     grain: int = attribute(default=0)
     values: Sequence[Value] = results()
-    body: Region = region()
+    body: Region = region(default=None)
 
     @property
     def counter(self) -> Value:
@@ -58,10 +58,10 @@ class While(Operation, name="scf.while", traits=[LOOP, SINGLE_BLOCK]):
     The results are the values forwarded when the condition fails.
     """
 
-    inits: Sequence[Value] = operands()
+    inits: Sequence[Value] = operands(default=())
     values: Sequence[Value] = results()
-    before: Region = region()
-    after: Region = region()
+    before: Region = region(default=None)
+    after: Region = region(default=None)
 
     def verify_op(self) -> Iterable[str]:
         """Carried values must agree around the loop."""
@@ -80,8 +80,8 @@ class If(Operation, name="scf.if", traits=[BRANCH, SINGLE_BLOCK]):
 
     condition: Value = operand(BOOL)
     values: Sequence[Value] = results()
-    then: Region = region()
-    otherwise: Region = region()
+    then: Region = region(default=None)
+    otherwise: Region = region(default=None)
 
     def verify_op(self) -> Iterable[str]:
         """Both branches yield the result types."""
@@ -93,13 +93,13 @@ class Condition(Operation, name="scf.condition", traits=[TERMINATOR]):
     """Ends the `before` region of a while loop."""
 
     condition: Value = operand(BOOL)
-    forwarded: Sequence[Value] = operands()
+    forwarded: Sequence[Value] = operands(default=())
 
 
 class Yield(Operation, name="scf.yield", traits=[TERMINATOR]):
     """Ends a region of a loop or branch with the values it passes on."""
 
-    values: Sequence[Value] = operands()
+    values: Sequence[Value] = operands(default=())
 
 
 def _carried(what: str, values: Sequence[Value], expected: Sequence[Value]) -> Iterable[str]:

@@ -38,9 +38,9 @@ ROLES = ("write", "reduce", "scan")
 class Apply(Operation, name="st.apply", traits=[READS, WRITES]):
     """A structured computation over an iteration domain (see the module's page)."""
 
-    symbols: Sequence[Value] = operands(I64)
-    inputs: Sequence[Value] = operands(REF)
-    inits: Sequence[Value] = operands(SCALAR)
+    symbols: Sequence[Value] = operands(I64, default=())
+    inputs: Sequence[Value] = operands(REF, default=())
+    inits: Sequence[Value] = operands(SCALAR, default=())
     outputs: Sequence[Value] = operands(REF, written=True)
     iterators: tuple[str, ...] = attribute()
     lower: tuple[AffineExpr, ...] = attribute()
@@ -50,8 +50,8 @@ class Apply(Operation, name="st.apply", traits=[READS, WRITES]):
     roles: tuple[str, ...] = attribute()
     guarded: bool = attribute(default=False)
     strict: bool = attribute(default=False, doc="keep the written order of reductions")
-    body: Region = region()
-    combine: Region = region()
+    body: Region = region(default=None)
+    combine: Region = region(default=None)
 
     @property
     def rank(self) -> int:
@@ -111,4 +111,4 @@ class Apply(Operation, name="st.apply", traits=[READS, WRITES]):
 class Yield(Operation, name="st.yield", traits=[TERMINATOR]):
     """Ends the body or the combiner of `st.apply`."""
 
-    values: Sequence[Value] = operands(SCALAR)
+    values: Sequence[Value] = operands(SCALAR, default=())

@@ -45,7 +45,7 @@ class Splat(Operation, name="tensor.splat", traits=[PURE]):
     """One scalar in every element."""
 
     value: Value = operand(SCALAR)
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
 
 
@@ -55,9 +55,9 @@ class Generate(Operation, name="tensor.generate", traits=[PURE, SINGLE_BLOCK]):
     The body is pure and may read other tensors by `tensor.extract`.
     """
 
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
-    body: Region = region()
+    body: Region = region(default=None)
 
 
 class Yield(Operation, name="tensor.yield", traits=[TERMINATOR]):
@@ -86,7 +86,7 @@ class Broadcast(Operation, name="tensor.broadcast", traits=[PURE]):
     """NumPy broadcasting to the result's shape: axes align from the right and size 1 is repeated."""
 
     value: Value = operand(TENSOR)
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
 
 
@@ -95,7 +95,7 @@ class View(Operation, name="tensor.view", traits=[PURE]):
 
     value: Value = operand(TENSOR)
     offsets: Sequence[Value] = operands(I64)
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     steps: Sequence[Value] = operands(I64)
     axes: tuple[int, ...] = attribute()
     result: Value = result(constraint=TENSOR)
@@ -105,7 +105,7 @@ class Reshape(Operation, name="tensor.reshape", traits=[PURE]):
     """The same elements in row-major order under another shape."""
 
     value: Value = operand(TENSOR)
-    sizes: Sequence[Value] = operands(I64)
+    sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
 
 
@@ -159,6 +159,6 @@ class Contract(Operation, name="tensor.contract", traits=[PURE]):
 class Concat(Operation, name="tensor.concat", traits=[PURE]):
     """Joins tensors along `axis`."""
 
-    values: Sequence[Value] = operands(TENSOR)
+    values: Sequence[Value] = operands(TENSOR, default=())
     axis: int = attribute()
     result: Value = result(constraint=TENSOR)
