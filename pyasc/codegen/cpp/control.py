@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops and branches in C++: carried values become variables, threaded loops become functions of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pyasc.codegen.cpp import functions, nodes
+from pyasc.codegen.cpp.lower import FunctionLowering
+from pyasc.codegen.cpp.nodes import RELATION, Expr
+from pyasc.codegen.cpp.outline import captures, referenced_names
+from pyasc.codegen.cpp.values import add_all, multiply
+from pyasc.ir.core import Block, Value
+from pyasc.ir.dialects import arith, scf
+
+REDUCTIONS = {"add": "+", "mul": "*", "fma": "+", "and": "&", "or": "|", "xor": "^"} | {
+    fn: f"pa_{fn}" for fn in ("maximum", "minimum", "pymax", "pymin")
+}
+"""How OpenMP names the combination that a reduction loop makes with its carried value."""
+
+
+def _for(state: FunctionLowering, op: scf.For) -> None:
+    lower, upper, step = state.all((op.lower, op.upper, op.step))
+    state.flush()
+    if op.kind == "parallel" and op.grain > 0:
+        _fork(state, op, lower, upper, step)
+        return
+    variables = _carry(state, op.inits, op.carried)
+    counter = _counter(state, op)
+    pragmas = _pragmas(op, variables)
+    body = _body(state, op.body.block, op.carried, variables)
+    test = _test(counter, upper, step, op.step)
+    state.emit(nodes.For(counter, lower.text, test, _advance(counter, step), body, pragmas), op)
+    for value, name in zip(op.values, variables, strict=True):
+        state.exprs[value] = Expr(name)
+
+
+def _counter(state: FunctionLowering, op: scf.For) -> str:
+    name = state.names.fresh(op.counter.name or "i")
+    state.exprs[op.counter] = Expr(name)
+    state.variables[name] = nodes.Variable("int64_t", name)
+    return name
+
+
+def _test(counter: str, upper: Expr, step: Expr, step_value: Value) -> str:
+    bound = upper.inside(RELATION + 1)
+    if isinstance(step_value.op, arith.Constant):
+        return f"{counter} {'<' if step_value.op.value > 0 else '>'} {bound}"
+    return f"{step.inside(RELATION + 1)} > 0 ? {counter} < {bound} : {counter} > {bound}"
+
+
+def _advance(counter: str, step: Expr) -> str:
+    if step.text == "1":
+        return f"{counter}++"
+    if step.text.startswith("-") and step.text[1:].isdigit():
+        return f"{counter} -= {step.text[1:]}"
+    return f"{counter} += {step.text}"
+
+
+def _pragmas(op: scf.For, variables: Sequence[str]) -> tuple[str, ...]:
+    made: list[str] = []
+    if op.unroll > 1:
+        made.append(f"GCC unroll {op.unroll}")
+    if op.simd:
+        clauses = [f"reduction({_reduction(op, i)} : {name})" for i, name in enumerate(variables)]
+        made.append(" ".join(["omp simd", *clauses]))
+    return tuple(made)
+
+
+def _reduction(op: scf.For, number: int) -> str:
+    combined = op.body.block.terminator.operands[number].op
+    if not isinstance(combined, arith.Elementwise) or combined.fn not in REDUCTIONS:
+        raise TypeError(f"{op.name} at {op.loc} is marked simd but carries something that is no reduction")
+    return REDUCTIONS[combined.fn]
+
+
+def _carry(state: FunctionLowering, inits: Sequence[Value], carried: Sequence[Value]) -> list[str]:
+    names: list[str] = []
+    for init, arg in zip(inits, carried, strict=True):
+        expr = state.expr(init)
+        names.append(state.name_value(arg, expr, const=False))
+    return names
+
+
+def _body(
+    state: FunctionLowering, block: Block, carried: Sequence[Value], variables: Sequence[str]
+) -> list[nodes.Node]:
+    """A loop body and the assignments that make the next iteration's carried values."""
+    outer, state.out = state.out, []
+    for op in block:
+        if op is not block.last:
+            state.operation(op)
+    values = state.all(block.terminator.operands)
+    state.flush()
+    _assign(state, variables, values, block.terminator.operands)
+    inner, state.out = state.out, outer
+    return inner
+
+
+def _assign(
+    state: FunctionLowering, targets: Sequence[str], values: Sequence[Expr], sources: Sequence[Value]
+) -> None:
+    """Assign all at once: a value that mentions a variable assigned before it is first kept in a constant."""
+    moves = [(t, v, s) for t, v, s in zip(targets, values, sources, strict=True) if v.text != t]
+    ready: list[tuple[str, str]] = []
+    for i, (target, value, source) in enumerate(moves):
+        earlier = [t for t, _, _ in moves[:i]]
+        if any(re.search(rf"\b{name}\b", value.text) for name in earlier):
+            name = state.names.fresh(f"next_{target}")
+            state.declare(functions.value_type(source.type), name, value.text)
+            ready.append((target, name))
+        else:
+            ready.append((target, value.text))
+    # The kept constants were declared in order, before any assignment below.
+    for target, text in ready:
+        state.emit(nodes.Assign(target, text))
+
+
+def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: Expr) -> None:
+    simple = lower.text == "0" and step.text == "1"
+    count = upper if simple else _trip_count(lower, upper, step)
+    state.depth += 1
+    counter = _counter(state, op)
+    function = state.names.fresh(f"{state.func.symbol}_loop")
+    body = _body(state, op.body.block, (), ())
+    if simple:
+        loop = nodes.For(counter, "begin", f"{counter} < end", f"{counter}++", body, _pragmas(op, ()))
+    else:
+        turn = state.names.fresh("k")
+        first = nodes.Declare("int64_t", counter, add_all([lower, multiply(Expr(turn), step)]).text)
+        loop = nodes.For(turn, "begin", f"{turn} < end", f"{turn}++", [first, *body], _pragmas(op, ()))
+    state.depth -= 1
+    fails = "failure" in referenced_names([loop])
+    fields = captures([loop], state.variables, {counter})
+    given = [field.name for field in fields]
+    if fails:
+        fields.append(nodes.Variable("pa_failure*", "failure"))
+        given.append("failure" if state.depth else "&failure")
+    context = state.names.fresh(f"{function}_context")
+    state.outlined.append(nodes.Outlined(context, function, tuple(fields), [loop]))
+    left = (
+        ("if (failure->site) return;" if state.depth else "if (failure.site) return failure.site;")
+        if fails
+        else ""
+    )
+    state.emit(nodes.Fork(function, context, tuple(given), count.text, str(op.grain), left), op)
+
+
+def _trip_count(lower: Expr, upper: Expr, step: Expr) -> Expr:
+    return Expr(f"pa_trip_count({lower}, {upper}, {step})")
+
+
+def _if(state: FunctionLowering, op: scf.If) -> None:
+    condition = state.expr(op.condition)
+    state.flush()
+    names: list[str] = []
+    for value in op.values:
+        name = state.names.fresh(value.name or "t")
+        state.declare(functions.value_type(value.type), name, "", const=False)
+        names.append(name)
+    then = _body(state, op.then.block, (), names)
+    otherwise = _body(state, op.otherwise.block, (), names)
+    for value, name in zip(op.values, names, strict=True):
+        state.exprs[value] = Expr(name)
+    if not then and otherwise:
+        condition, then, otherwise = Expr(f"!({condition})"), otherwise, []
+    state.emit(nodes.If(condition.text, then, otherwise), op)
+
+
+def _while(state: FunctionLowering, op: scf.While) -> None:
+    state.flush()
+    variables = _carry(state, op.inits, op.before.block.args)
+    outer, state.out = state.out, []
+    before = op.before.block
+    for inner in before:
+        if inner is not before.last:
+            state.operation(inner)
+    condition, *forwarded = state.all(before.terminator.operands)
+    state.flush()
+    results = _forward(state, op, forwarded, variables)
+    head, state.out = state.out, []
+    tail = _body(state, op.after.block, op.after.block.args, variables)
+    state.out = outer
+    for name, value, is_new in results:
+        state.exprs[value] = Expr(name)
+        if is_new:
+            state.emit(nodes.Declare(functions.value_type(value.type), name, "", const=False))
+    if head:
+        state.emit(nodes.While("true", [*head, nodes.Break(condition.text), *tail]), op)
+    else:
+        state.emit(nodes.While(condition.text, tail), op)
+
+
+def _forward(
+    state: FunctionLowering, op: scf.While, forwarded: Sequence[Expr], variables: Sequence[str]
+) -> list[tuple[str, Value, bool]]:
+    """Bind what the condition forwards: a carried variable as it is, anything else through one more variable."""
+    results: list[tuple[str, Value, bool]] = []
+    for expr, inner, value in zip(forwarded, op.after.block.args, op.values, strict=True):
+        if expr.text in variables:
+            state.exprs[inner] = expr
+            results.append((expr.text, value, False))
+            continue
+        name = state.names.fresh(value.name or inner.name or "t")
+        state.variables[name] = nodes.Variable(functions.value_type(value.type), name)
+        state.emit(nodes.Assign(name, expr.text))
+        state.exprs[inner] = Expr(name)
+        results.append((name, value, True))
+    return results
+
+
+CONTROL = {scf.For: _for, scf.If: _if, scf.While: _while}

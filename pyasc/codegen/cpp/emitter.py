@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ of a module at the loop level: lowered to nodes, then printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyasc.codegen.cpp import nodes
+from pyasc.codegen.cpp.lower import EmitOptions, FunctionLowering, Site
+from pyasc.codegen.cpp.render import render
+from pyasc.ir.dialects import func
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedKernel:
+    """What the launcher must know of one emitted function: check sites by number (from 1) and print formats."""
+
+    symbol: str
+    sites: tuple[Site, ...]
+    prints: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedUnit:
+    """A translation unit and its kernels."""
+
+    text: str
+    kernels: tuple[EmittedKernel, ...]
+
+
+def emit_cpp(modules: Sequence[func.Module], source: str, options: EmitOptions | None = None) -> EmittedUnit:
+    """C++ for all kernels of `modules` (loop level, lowered); `source` names the Python file in the first line.
+
+    Raises TypeError for an operation that should have been lowered before.
+    """
+    chosen = options or EmitOptions()
+    functions: list[nodes.Function] = []
+    kernels: list[EmittedKernel] = []
+    for function in (f for module in modules for f in module.functions if f.kernel):
+        state = FunctionLowering(function, chosen)
+        functions.append(state.run())
+        prints = tuple((p.format, tuple(str(v.type) for v in p.values)) for p in state.prints)
+        kernels.append(EmittedKernel(function.symbol, tuple(state.sites), prints))
+    return EmittedUnit(render(nodes.Unit(source, functions)), tuple(kernels))

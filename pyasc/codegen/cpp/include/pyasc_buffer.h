@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Temporaries and failures of a generated kernel.
+#ifndef PYASC_BUFFER_H
+#define PYASC_BUFFER_H
+
+#include "pyasc_abi.h"
+
+// The first check that failed in this launch; loops on several threads share it.
+struct pa_failure {
+  int32_t site;
+  pyasc_fault* fault;
+};
+
+constexpr int32_t PA_NO_MEMORY = -1;
+
+static inline int32_t pa_fail(pa_failure* failure, int32_t site, int64_t v0 = 0, int64_t v1 = 0, int64_t v2 = 0,
+                              int64_t v3 = 0) {
+  int32_t none = 0;
+  if (__atomic_compare_exchange_n(&failure->site, &none, site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+      failure->fault) {
+    int64_t* values = failure->fault->values;
+    values[0] = v0, values[1] = v1, values[2] = v2, values[3] = v3;
+  }
+  return site;
+}
+
+// Memory that lives until the end of its scope; data is null when there is none to be had.
+template <class T> struct pa_array {
+  explicit pa_array(int64_t count, int64_t alignment) : data(nullptr), block(nullptr) {
+    const uint64_t bytes = (uint64_t)(count > 0 ? count : 1) * sizeof(T) + (uint64_t)alignment;
+    block = __builtin_malloc(bytes);
+    if (block) data = (T*)(((uintptr_t)block + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1));
+  }
+  ~pa_array() { __builtin_free(block); }
+  pa_array(const pa_array&) = delete;
+  pa_array& operator=(const pa_array&) = delete;
+
+  T* data;
+
+ private:
+  void* block;
+};
+
+#endif
