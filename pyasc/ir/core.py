@@ -58,7 +58,9 @@ class Value:
 
 
 @dataclass_transform(
-    kw_only_default=True, field_specifiers=(operand, operands, result, results, attribute, region)
+    eq_default=False,
+    kw_only_default=True,
+    field_specifiers=(operand, operands, result, results, attribute, region),
 )
 class _Declared:
     """Turns the annotated fields of a subclass into a constructor, accessors and an `OpSpec`."""

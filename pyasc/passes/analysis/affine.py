@@ -13,7 +13,7 @@ Arithmetic on i64 wraps; a polynomial equals its value modulo 2**64. See `ranges
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from pyasc.ir import affine, dtypes, sizes
 from pyasc.ir.affine import AffineExpr, AffineMap
@@ -21,6 +21,8 @@ from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, tensor
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, TensorType
+
+_POLYNOMIAL = frozenset(("add", "sub", "mul", "neg"))
 
 MAX_TERMS = 24
 """A polynomial with more terms is not expanded further: its value becomes a name of its own."""
@@ -50,10 +52,11 @@ class Polynomials:
 
     def of(self, value: Value) -> SizeExpr:
         """The polynomial of an i64 value."""
-        known = self._known.get(value)
-        if known is None:
-            known = self._known[value] = self._compute(value)
-        return known
+        known = self._known
+        if value not in known:
+            for each in _operands_first(value, known, _POLYNOMIAL):
+                known[each] = self._compute(each)
+        return known[value]
 
     def atom(self, value: Value) -> SizeExpr:
         """The value as a name of its own."""
@@ -81,9 +84,9 @@ class Polynomials:
         return self.atom(value) if extent is None else sizes.lift(extent)
 
     def _arithmetic(self, op: arith.Elementwise, value: Value) -> SizeExpr:
-        if op.fn not in ("add", "sub", "mul", "neg"):
+        if op.fn not in _POLYNOMIAL:
             return self.atom(value)
-        parts = [self.of(arg) for arg in op.operands]
+        parts = [self._known[arg] for arg in op.operands]
         match op.fn:
             case "add":
                 made = parts[0] + parts[1]
@@ -118,9 +121,11 @@ class Nest:
 
     def expr(self, value: Value) -> AffineExpr | None:
         """The value as an affine expression, or None when it is not affine in the counters."""
-        if value not in self._known:
-            self._known[value] = self._compute(value)
-        return self._known[value]
+        known = self._known
+        if value not in known:
+            for each in _operands_first(value, known, _POLYNOMIAL):
+                known[each] = self._compute(each)
+        return known[value]
 
     def map(self, indices: Iterable[Value]) -> AffineMap | None:
         """The indices of an access as a map, or None when any of them is not affine."""
@@ -161,14 +166,14 @@ class Nest:
     def _arithmetic(self, op: arith.Elementwise) -> AffineExpr | None:
         match op.fn:
             case "add" | "sub":
-                left, right = (self.expr(arg) for arg in op.args)
+                left, right = (self._known[arg] for arg in op.operands)
                 if left is None or right is None:
                     return None
                 return left + right if op.fn == "add" else left - right
             case "mul":
-                return self._product(*op.args)
+                return self._product(*op.operands)
             case "neg":
-                inner = self.expr(op.args[0])
+                inner = self._known[op.operands[0]]
                 return None if inner is None else inner * -1
             case _:
                 return None
@@ -176,7 +181,7 @@ class Nest:
     def _product(self, left: Value, right: Value) -> AffineExpr | None:
         for factor, other in ((left, right), (right, left)):
             number = integer_of(factor)
-            inner = self.expr(other) if number is not None else None
+            inner = self._known[other] if number is not None else None
             if number is not None and inner is not None:
                 return inner * number
         return None
@@ -187,6 +192,26 @@ class Nest:
             number = self._symbol_numbers[value] = len(self.symbols)
             self.symbols.append(value)
         return affine.symbol(number)
+
+
+def _operands_first(value: Value, known: Container[Value], functions: frozenset[str]) -> Iterator[Value]:
+    """The value and what it is computed from by the functions, operands before users, without the known ones.
+
+    Keeps its own stack: a chain of additions may be thousands long.
+    """
+    stack = [value]
+    while stack:
+        op = stack[-1].owner
+        if stack[-1] in known:
+            stack.pop()
+        elif isinstance(op, arith.Elementwise) and op.fn in functions:
+            pending = [arg for arg in op.operands if arg not in known]
+            if pending:
+                stack += pending
+            else:
+                yield stack.pop()
+        else:
+            yield stack.pop()
 
 
 def enclosing_loops(op: Operation, stop: Operation | None = None) -> list[scf.For]:

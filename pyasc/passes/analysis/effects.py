@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operations do to memory, from traits and operand declarations alone, and which refs may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import mem, st
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.traits import (
+    ALLOCATES,
+    BRANCH,
+    CHECKS,
+    EFFECT,
+    LOOP,
+    PURE,
+    READS,
+    TERMINATOR,
+    VIEW,
+    WRITES,
+)
+from pyasc.ir.types import RefType
+
+_HARMLESS = frozenset((PURE, READS, ALLOCATES, LOOP, BRANCH))
+_KNOWN = frozenset((PURE, READS, WRITES, ALLOCATES, CHECKS, TERMINATOR, LOOP, BRANCH))
+
+
+def root_of(ref: Value) -> Value:
+    """The ref that a chain of views was made from."""
+    op = ref.op
+    while op is not None and VIEW in op.spec.traits:
+        ref = op.operands[0]
+        op = ref.op
+    return ref
+
+
+def is_local(root: Value) -> bool:
+    """Whether a root is a buffer that the function allocates itself."""
+    return root.op is not None and root.op.has(ALLOCATES)
+
+
+def may_alias(left: Value, right: Value) -> bool:
+    """Whether two refs may name overlapping memory.
+
+    Buffers made by different allocations never do, nor do different parameters that the function does not
+    list together in `aliases`. A ref that is neither (carried by a loop) may name anything.
+    """
+    a, b = root_of(left), root_of(right)
+    if a is b:
+        return True
+    if is_local(a):
+        return not (is_local(b) or _is_parameter(b))
+    if is_local(b):
+        return not _is_parameter(a)
+    return not (_is_parameter(a) and _is_parameter(b)) or _listed_together(a, b)
+
+
+def _is_parameter(root: Value) -> bool:
+    return root.op is None and root.block is not None and isinstance(root.block.parent_op, Func)
+
+
+def _listed_together(a: Value, b: Value) -> bool:
+    assert a.block is not None and a.block.parent_op is not None
+    groups = a.block.parent_op.attrs.get("aliases")
+    if not isinstance(groups, tuple):
+        return False
+    return any(isinstance(group, tuple) and a.index in group and b.index in group for group in groups)
+
+
+def refs(values: Iterable[Value]) -> list[Value]:
+    """The values that are refs."""
+    return [value for value in values if isinstance(value.type, RefType)]
+
+
+def written_refs(op: Operation) -> list[Value]:
+    """The refs that the operation itself (not its regions) may write."""
+    traits = op.spec.traits
+    if WRITES in traits:
+        found: list[Value] = []
+        for part in op.spec.operands:
+            if part.written:
+                start, stop = op.spec.segment(op, part.position)
+                found += op.operands[start:stop]
+        return found
+    if EFFECT in traits and READS not in traits:
+        return refs(op.operands)
+    return []
+
+
+def read_refs(op: Operation) -> list[Value]:
+    """The refs that the operation itself may read.
+
+    Of an operation that reads and writes, the written ones count as well, unless it is known to overwrite them.
+    """
+    traits = op.spec.traits
+    if READS not in traits and EFFECT not in traits:
+        return []
+    match op:
+        case mem.Copy():
+            return [op.source]
+        case st.Apply():
+            outputs = () if op.inits else op.outputs
+            return [*op.inputs, *outputs]
+        case _:
+            return refs(op.operands)
+
+
+@dataclass(slots=True)
+class Effects:
+    """What an operation with all it nests may do: roots of the memory it reads and writes, and the rest.
+
+    `opaque` is set for an operation that declares nothing: it may touch any memory.
+    """
+
+    reads: dict[Value, None]
+    writes: dict[Value, None]
+    checks: bool = False
+    effect: bool = False
+    allocates: bool = False
+    opaque: bool = False
+
+    def may_write(self, ref: Value) -> bool:
+        """Whether memory that `ref` names may change."""
+        return self.opaque or any(may_alias(ref, root) for root in self.writes)
+
+    def may_read(self, ref: Value) -> bool:
+        """Whether memory that `ref` names may be looked at."""
+        return self.opaque or any(may_alias(ref, root) for root in self.reads)
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing but results comes out, so that an unused operation may go."""
+        return not (self.writes or self.checks or self.effect or self.opaque)
+
+
+class EffectTable:
+    """The effects of operations with their regions, each computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Operation, Effects] = {}
+
+    def of(self, op: Operation) -> Effects:
+        """The effects of the operation and everything in its regions."""
+        found = self._known.get(op)
+        if found is None:
+            found = self._known[op] = self._compute(op)
+        return found
+
+    def _compute(self, op: Operation) -> Effects:
+        traits = op.spec.traits
+        made = Effects(
+            reads=dict.fromkeys(root_of(ref) for ref in read_refs(op)),
+            writes=dict.fromkeys(root_of(ref) for ref in written_refs(op)),
+            checks=CHECKS in traits,
+            effect=EFFECT in traits,
+            allocates=ALLOCATES in traits,
+            opaque=not traits & _KNOWN and EFFECT not in traits,
+        )
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block:
+                    if not (PURE in inner.spec.traits and not inner.regions):
+                        _merge(made, self.of(inner))
+        return made
+
+
+def _merge(into: Effects, other: Effects) -> None:
+    into.reads.update(other.reads)
+    into.writes.update(other.writes)
+    into.checks |= other.checks
+    into.effect |= other.effect
+    into.allocates |= other.allocates
+    into.opaque |= other.opaque
+
+
+def has_own_effect(op: Operation) -> bool:
+    """Whether the operation itself, its regions apart, does more than give results (terminators do not count)."""
+    traits = op.spec.traits
+    if WRITES in traits or CHECKS in traits or EFFECT in traits:
+        return True
+    return not traits & _KNOWN
+
+
+def is_silent(op: Operation) -> bool:
+    """Whether nothing but results comes out of the operation and what it nests."""
+    traits = op.spec.traits
+    if not traits & _HARMLESS or WRITES in traits or CHECKS in traits or EFFECT in traits:
+        return False
+    return all(
+        is_silent(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)
+        for region in op.regions
+        for block in region.blocks
+        for inner in block
+    )
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether results depend on operands alone and nothing else happens, in all regions too."""
+    traits = op.spec.traits
+    if PURE not in traits and LOOP not in traits and BRANCH not in traits:
+        return False
+    return all(
+        is_pure(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)
+        for region in op.regions
+        for block in region.blocks
+        for inner in block
+    )
+
+
+def dominates(op: Operation, other: Operation) -> bool:
+    """Whether `op` has run whenever `other` runs, by structure: it stands before it in a block that encloses it."""
+    ancestor: Operation | None = other
+    while ancestor is not None and ancestor.parent is not op.parent:
+        ancestor = ancestor.parent_op
+    while ancestor is not None:
+        if ancestor is op:
+            return True
+        ancestor = ancestor.prev
+    return False
