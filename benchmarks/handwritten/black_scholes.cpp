@@ -42,10 +42,10 @@ extern "C" void hw_black_scholes(const float* spot, const float* strike, const f
       hw::store(put + i, prices.put);
     }
     if (const int64_t rest = end - i) {
-      const Prices prices = price(hw::load_first<vf>(spot + i, rest, 1.0f), hw::load_first<vf>(strike + i, rest, 1.0f),
-                                  hw::load_first<vf>(years + i, rest, 1.0f), rate, volatility);
-      hw::store_first(call + i, rest, prices.call);
-      hw::store_first(put + i, rest, prices.put);
+      const Prices prices = price(hw::load_first<vf>(spot + i, hw::First(rest), 1.0f), hw::load_first<vf>(strike + i, hw::First(rest), 1.0f),
+                                  hw::load_first<vf>(years + i, hw::First(rest), 1.0f), rate, volatility);
+      hw::store_first(call + i, hw::First(rest), prices.call);
+      hw::store_first(put + i, hw::First(rest), prices.put);
     }
   });
 }

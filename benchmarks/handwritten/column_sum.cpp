@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[j] = sum over i of x[i, j]. Strips of rows are summed into private accumulators that stay in L1, so that x is
 // read once and in order; the strips' results are added at the end.
-#include <memory>
-
 #include "pool.h"
+#include "scratch.h"
 
 namespace {
 
@@ -28,14 +27,17 @@ void add_rows(const float* __restrict x, float* __restrict total, int64_t rows, 
   }
 }
 
+hw::Scratch scratch;
+
 }  // namespace
 
 extern "C" void hw_column_sum(const float* x, float* y, int64_t rows, int64_t columns) {
   const int64_t strips = (rows + kStrip - 1) / kStrip;
-  const std::unique_ptr<float[]> partial(new float[strips * columns]());
-  float* const partials = partial.get();
+  float* const partials = scratch.floats(strips * columns);
   hw::parallel_for(rows, kStrip, [=](int64_t begin, int64_t end) {
-    add_rows(x + begin * columns, partials + begin / kStrip * columns, end - begin, columns);
+    float* const total = partials + begin / kStrip * columns;
+    for (int64_t j = 0; j < columns; ++j) total[j] = 0.0f;
+    add_rows(x + begin * columns, total, end - begin, columns);
   });
   for (int64_t j = 0; j < columns; ++j) y[j] = 0.0f;
   add_rows(partials, y, strips, columns);

@@ -3,9 +3,8 @@
 //
 // The micro-kernel keeps a block of output channels times a stretch of one output row in registers and walks over
 // input channels and taps; weights are packed so that the channels of a block lie side by side.
-#include <memory>
-
 #include "pool.h"
+#include "scratch.h"
 #include "simd.h"
 
 namespace {
@@ -26,30 +25,36 @@ struct Plane {
 
 template <int F, int V>
 void block(const Plane& at) {
-  vf sum[F][V] = {};
+  vf sum[F][V];
+#pragma GCC unroll 8
+  for (int f = 0; f < F; ++f)
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) sum[f][v] = vf{};
+  const hw::First last(at.last);
   const float* w = at.weights;
-  for (int64_t c = 0; c < at.channels; ++c)
-    for (int p = 0; p < 3; ++p) {
-      const float* row = at.x + c * at.x_plane + p * at.x_width;
+  for (int64_t c = 0; c < at.channels; ++c) {
+    const float* row = at.x + c * at.x_plane;
+    for (int p = 0; p < 3; ++p, row += at.x_width)
 #pragma GCC unroll 3
       for (int q = 0; q < 3; ++q, w += F) {
         vf value[V];
+#pragma GCC unroll 8
         for (int v = 0; v + 1 < V; ++v) value[v] = hw::load(row + q + v * kLanes);
-        value[V - 1] = at.last == kLanes ? hw::load(row + q + (V - 1) * kLanes)
-                                         : hw::load_first<vf>(row + q + (V - 1) * kLanes, at.last);
+        value[V - 1] = hw::load_first<vf>(row + q + (V - 1) * kLanes, last);
+#pragma GCC unroll 8
         for (int f = 0; f < F; ++f) {
           const vf weight = hw::splat(w[f]);
+#pragma GCC unroll 8
           for (int v = 0; v < V; ++v) sum[f][v] = hw::fma(value[v], weight, sum[f][v]);
         }
       }
-    }
+  }
+#pragma GCC unroll 8
   for (int f = 0; f < F; ++f) {
     float* to = at.y + f * at.y_plane;
+#pragma GCC unroll 8
     for (int v = 0; v + 1 < V; ++v) hw::store(to + v * kLanes, sum[f][v]);
-    if (at.last == kLanes)
-      hw::store(to + (V - 1) * kLanes, sum[f][V - 1]);
-    else
-      hw::store_first(to + (V - 1) * kLanes, at.last, sum[f][V - 1]);
+    hw::store_first(to + (V - 1) * kLanes, last, sum[f][V - 1]);
   }
 }
 
@@ -66,12 +71,12 @@ struct Split {  // total cut into `parts` nearly equal parts of at most `limit`
   int64_t size(int64_t part) const { return begin(part + 1) - begin(part); }
 };
 
-void pack(const float* w, float* packed, const Split& split, int64_t channels) {
-  for (int64_t part = 0; part < split.parts; ++part)
-    for (int64_t tap = 0; tap < channels * 9; ++tap)
-      for (int64_t f = 0; f < split.size(part); ++f)
-        *packed++ = w[(split.begin(part) + f) * channels * 9 + tap];
+void pack(const float* w, float* packed, int64_t filters, int64_t taps) {
+  for (int64_t f = 0; f < filters; ++f)
+    for (int64_t tap = 0; tap < taps; ++tap) packed[tap * filters + f] = w[f * taps + tap];
 }
+
+hw::Scratch scratch;
 
 }  // namespace
 
@@ -81,9 +86,11 @@ extern "C" void hw_conv3x3(const float* x, const float* w, float* y, int64_t ima
   const Split in_filters(filters, kChannels);
   const int64_t vectors = (y_width + kLanes - 1) / kLanes;
   const Split in_width(vectors, kVectors);
-  const std::unique_ptr<float[]> packed(new float[filters * channels * 9]);
-  pack(w, packed.get(), in_filters, channels);
-  const float* const weights = packed.get();
+  float* const weights = scratch.floats(filters * channels * 9);
+  hw::Pool::instance().run(in_filters.parts, [&](int64_t part) {
+    const int64_t f = in_filters.begin(part);
+    pack(w + f * channels * 9, weights + f * channels * 9, in_filters.size(part), channels * 9);
+  });
   hw::parallel_for(images * y_height, 4, [&](int64_t begin, int64_t end) {
     for (int64_t part = 0; part < in_filters.parts; ++part)
       for (int64_t row = begin; row < end; ++row)

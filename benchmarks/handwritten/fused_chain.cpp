@@ -18,8 +18,8 @@ extern "C" void hw_fused_chain(const float* a, const float* b, const float* c, f
     for (; i + hw::kLanes <= end; i += hw::kLanes)
       hw::store(y + i, chain(hw::load(a + i), hw::load(b + i), hw::load(c + i)));
     if (const int64_t rest = end - i) {
-      hw::store_first(y + i, rest, chain(hw::load_first<hw::vf>(a + i, rest), hw::load_first<hw::vf>(b + i, rest),
-                                         hw::load_first<hw::vf>(c + i, rest)));
+      hw::store_first(y + i, hw::First(rest), chain(hw::load_first<hw::vf>(a + i, hw::First(rest)), hw::load_first<hw::vf>(b + i, hw::First(rest)),
+                                         hw::load_first<hw::vf>(c + i, hw::First(rest))));
     }
   });
 }

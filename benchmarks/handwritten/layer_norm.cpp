@@ -23,7 +23,7 @@ HW_INLINE float row_sum(int64_t columns, Full&& full, Partial&& partial) {
 HW_INLINE float row_mean(const float* x, int64_t columns) {
   const float total =
       row_sum(columns, [&](int64_t j, vf sum) { return sum + hw::load(x + j); },
-              [&](int64_t j, int64_t rest, vf sum) { return sum + hw::load_first<vf>(x + j, rest); });
+              [&](int64_t j, int64_t rest, vf sum) { return sum + hw::load_first<vf>(x + j, hw::First(rest)); });
   return total / static_cast<float>(columns);
 }
 
@@ -31,7 +31,7 @@ HW_INLINE float row_variance(const float* x, int64_t columns, float mean) {
   const auto squared = [](vf value, vf sum) { return hw::fma(value, value, sum); };
   const float total = row_sum(
       columns, [&](int64_t j, vf sum) { return squared(hw::load(x + j) - mean, sum); },
-      [&](int64_t j, int64_t rest, vf sum) { return squared(hw::load_first<vf>(x + j, rest, mean) - mean, sum); });
+      [&](int64_t j, int64_t rest, vf sum) { return squared(hw::load_first<vf>(x + j, hw::First(rest), mean) - mean, sum); });
   return total / static_cast<float>(columns);
 }
 

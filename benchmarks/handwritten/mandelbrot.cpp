@@ -56,7 +56,7 @@ extern "C" void hw_mandelbrot(float x0, float y0, float dx, float dy, int32_t li
           if (rest >= kLanes)
             hw::store(steps + i * width + j + g * kLanes, counted[g]);
           else if (rest > 0)
-            hw::store_first(steps + i * width + j + g * kLanes, rest, counted[g]);
+            hw::store_first(steps + i * width + j + g * kLanes, hw::First(rest), counted[g]);
         }
       }
     }

@@ -42,24 +42,34 @@ HW_INLINE void store(int32_t* to, vi value) { std::memcpy(to, &value, sizeof val
 HW_INLINE vi as_int(vf value) { return reinterpret_cast<vi>(value); }
 HW_INLINE vf as_float(vi bits) { return reinterpret_cast<vf>(bits); }
 
-// The first `count` lanes; the others are `rest` and memory behind them is not touched. 0 < count < kLanes.
-template <class V, class T>
-HW_INLINE V load_first(const T* from, int64_t count, T rest = T{}) {
+// The first `count` lanes, 0 < count <= kLanes: memory behind them is not touched.
+struct First {
 #if defined(__AVX512F__)
-  const __mmask16 mask = static_cast<__mmask16>((1u << count) - 1u);
-  return (V)_mm512_mask_loadu_epi32((__m512i)splat(rest), mask, from);
+  explicit First(int64_t count) : mask(static_cast<__mmask16>(0xffffu >> (kLanes - count))) {}
+  __mmask16 mask;
+#else
+  explicit First(int64_t count) : bytes(4 * count) {}
+  int64_t bytes;
+#endif
+};
+
+// The other lanes are `rest`.
+template <class V, class T>
+HW_INLINE V load_first(const T* from, First first, T rest = T{}) {
+#if defined(__AVX512F__)
+  return (V)_mm512_mask_loadu_epi32((__m512i)splat(rest), first.mask, from);
 #else
   V value = splat(rest);
-  std::memcpy(&value, from, count * sizeof(T));
+  std::memcpy(&value, from, first.bytes);
   return value;
 #endif
 }
 template <class V, class T>
-HW_INLINE void store_first(T* to, int64_t count, V value) {
+HW_INLINE void store_first(T* to, First first, V value) {
 #if defined(__AVX512F__)
-  _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1u << count) - 1u), (__m512i)value);
+  _mm512_mask_storeu_epi32(to, first.mask, (__m512i)value);
 #else
-  std::memcpy(to, &value, count * sizeof(T));
+  std::memcpy(to, &value, first.bytes);
 #endif
 }
 

@@ -16,7 +16,7 @@ HW_INLINE float row_largest(const float* x, int64_t columns) {
     for (int k = 0; k < 4; ++k) best[k] = hw::larger(hw::load(x + j + k * kLanes), best[k]);
   for (; j + kLanes <= columns; j += kLanes) best[0] = hw::larger(hw::load(x + j), best[0]);
   if (const int64_t rest = columns - j)
-    best[1] = hw::larger(hw::load_first<vf>(x + j, rest, -__builtin_inff()), best[1]);
+    best[1] = hw::larger(hw::load_first<vf>(x + j, hw::First(rest), -__builtin_inff()), best[1]);
   return hw::largest_of_lanes(hw::larger(hw::larger(best[0], best[1]), hw::larger(best[2], best[3])));
 }
 
@@ -36,8 +36,8 @@ HW_INLINE float row_exponentials(const float* x, float* y, int64_t columns, floa
       hw::store(y + j, e);
       total[0] += e;
     } else {
-      const vf e = hw::exp(hw::load_first<vf>(x + j, rest, -__builtin_inff()) - largest);
-      hw::store_first(y + j, rest, e);
+      const vf e = hw::exp(hw::load_first<vf>(x + j, hw::First(rest), -__builtin_inff()) - largest);
+      hw::store_first(y + j, hw::First(rest), e);
       total[1] += e;  // the lanes past the end are exp(-inf) = 0
     }
   }
