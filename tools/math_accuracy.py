@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the errors of the kernel runtime's float32 functions and writes docs/math-accuracy.md.
+
+Each function is compared with its float64 counterpart of NumPy or SciPy on every STRIDE-th float32. An
+error is given in units in the last place of the exact result: 0.5 is a correctly rounded function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rt_shim import Loop, Shim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Doubles = NDArray[np.float64]
+
+PAGE = Path(__file__).parents[1] / "docs" / "math-accuracy.md"
+CHUNK = 1 << 20
+# Ends of ranges, switches between branches, and points near zeros of the functions.
+SPECIAL = np.array(
+    """0 inf 1e-45 1.1754944e-38 3.4028235e38 1e30 1.9e38 0.33333334 0.5 0.9999999 1 1.0000001 2 5 9 10 10.05 13
+    17.5 20 87.33655 88.72283 88.72284 89.41599 103.97208 126 127.99999 128 149 150 367.5 0.7853982 1.5707964
+    3.1415927 6.2831855 8388608 16777216 2147483648""".split(),
+    np.float32,
+)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A runtime function of one float32 argument, its float64 reference and the bound it promises."""
+
+    name: str
+    reference: Callable[[Doubles], Doubles]
+    bound: float
+    note: str = ""
+
+
+FUNCTIONS = (
+    Function("exp", np.exp, 1.0),
+    Function("exp2", np.exp2, 1.25),
+    Function("expm1", np.expm1, 1.5),
+    Function("log", np.log, 1.0),
+    Function("log2", np.log2, 2.0),
+    Function("log10", np.log10, 2.0),
+    Function("log1p", np.log1p, 2.0),
+    Function("sqrt", np.sqrt, 0.5, "correctly rounded"),
+    Function("rsqrt", lambda x: 1 / np.sqrt(x), 1.5),
+)
+
+
+def make_shim(flags: tuple[str, ...] = ("-march=native",)) -> Shim:
+    """Compile one simd loop per function."""
+    return Shim([Loop(f.name, f"pa_{f.name}(a)", ("f32",), "f32") for f in FUNCTIONS], flags)
+
+
+def float32_chunks(stride: int) -> Iterator[Floats]:
+    """Yield every stride-th float32 in the order of its bits, and first the special values of both signs."""
+    yield np.concatenate([SPECIAL, -SPECIAL, np.array([np.nan], np.float32)])
+    for start in range(stride // 2, 1 << 32, stride * CHUNK):
+        bits = np.arange(start, min(start + stride * CHUNK, 1 << 32), stride, dtype=np.uint64)
+        yield bits.astype(np.uint32).view(np.float32)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest finite error seen, where it was, and inputs whose special result is wrong."""
+
+    ulps: float
+    at: float
+    wrong: tuple[tuple[float, float, float], ...] = ()
+
+    def merge(self, other: Worst) -> Worst:
+        """Return the worse of two findings with the wrong results of both."""
+        top = max(self, other, key=lambda w: w.ulps)
+        return Worst(top.ulps, top.at, (self.wrong + other.wrong)[:8])
+
+
+def compare(x: Floats, got: Floats, exact: Doubles) -> Worst:
+    """Measure float32 results against float64 ones.
+
+    Where the exact result rounds to a finite, nonzero float32 the error counts in ulps; NaN, infinities and
+    zeros (with their signs) must be met exactly, and a finite result must not be NaN.
+    """
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(np.float32)
+        unit = np.ldexp(1.0, np.maximum(np.frexp(exact)[1], -125) - 24)
+        error = np.abs(got.astype(np.float64) - exact) / unit
+        same = (got == rounded) & (np.signbit(got) == np.signbit(rounded)) | (
+            np.isnan(got) & np.isnan(rounded)
+        )
+        alike = np.signbit(got) == np.signbit(rounded)
+        measurable = np.isfinite(exact) & (exact != 0) & np.isfinite(got) & alike
+        # The largest float32 may come out as infinity, an error within any bound.
+        border = np.isfinite(exact) & (np.abs(rounded) >= np.finfo(np.float32).max) & np.isinf(got) & alike
+        wrong = ~(same | measurable | border)
+        error = np.where(measurable, error, 0)
+    i = int(np.argmax(error))
+    bad = tuple((float(x[j]), float(got[j]), float(exact[j])) for j in np.flatnonzero(wrong)[:8])
+    return Worst(float(error[i]), float(x[i]), bad)
+
+
+def measure(shim: Shim, function: Function, stride: int) -> Worst:
+    """Return the worst error of one function over the sampled float32 numbers."""
+    worst = Worst(0.0, 0.0)
+    for x in float32_chunks(stride):
+        with np.errstate(all="ignore"):
+            exact = np.asarray(function.reference(x.astype(np.float64)))
+        worst = worst.merge(compare(x, shim(function.name, x), exact))
+    return worst
+
+
+def table(stride: int) -> str:
+    """Measure every function and return the page."""
+    shim = make_shim()
+    rows = [(f, measure(shim, f, stride)) for f in FUNCTIONS]
+    for function, worst in rows:
+        if worst.wrong or worst.ulps > function.bound:
+            raise SystemExit(f"{function.name}: {worst} is outside its bound {function.bound}")
+    lines = [f"| `{f.name}` | {w.ulps:.3f} | `{w.at!r}` | {f.bound:g} | {f.note} |" for f, w in rows]
+    head = HEAD.format(count=(1 << 32) // stride, machine=platform.machine())
+    return head + "\n".join(lines) + "\n"
+
+
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by tools/math_accuracy.py -->
+# Accuracy of the `cpu` device's functions
+
+Errors of the float32 functions in `pyasc/codegen/cpp/include`, in units in the last place of the exact result
+(a correctly rounded function has 0.5), measured on {count:,} float32 numbers of all exponents and both signs
+({machine}, with fused multiply-add). The bound is what pyasc promises and its tests check, with and without
+fused multiply-add. Special values (NaN, infinities, zeros with their signs, overflow, subnormal
+arguments and results) are NumPy's. float64 functions are those of the C library.
+
+| function | largest error (ulp) | at | bound (ulp) | note |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def main() -> None:
+    """Write the page from a long measurement."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--stride", type=int, default=256, help="measure every STRIDE-th float32 (1: all of them)"
+    )
+    PAGE.write_text(table(parser.parse_args().stride))
+
+
+if __name__ == "__main__":
+    main()
