@@ -43,7 +43,7 @@ fuzz: setup  ## long random campaigns
 
 bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
 	@$(BIN)/python -m pip install -q -e '.[bench]'
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 update-golden: setup  ## rewrite the golden files of tests/lit; read the diff before committing it
 	$(BIN)/python -m pytest -q tests/lit --update-golden
