@@ -89,13 +89,15 @@ class ResultField(Field):
 class AttributeField(Field):
     """A compile-time value; optional when it has a default, and then left out of the text when equal to it.
 
-    `in_name` says that the text form has it in place of the operation's own name.
+    `in_name` says that the text form has it in place of the operation's own name; `annotation` is the declared
+    Python type as text, which the verifier checks.
     """
 
     default: Any
     choices: tuple[str, ...]
     doc: str
     in_name: bool = False
+    annotation: str = "Attr"
 
     def __get__(self, op: Any, _: type | None = None) -> Any:
         return self if op is None else op.attrs[self.name]
@@ -259,6 +261,8 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
             group = by_kind[type(member)]
             member.position = len(group)
             group.append(member)
+    for part in by_kind[AttributeField]:
+        part.annotation = cls.__annotations__[part.name]
     inputs = (*by_kind[OperandField], *by_kind[AttributeField], *by_kind[RegionField])
     return OpSpec(
         name=name,

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from pyasc.ir import dtypes
 from pyasc.ir.core import Operation, Region, Value
 from pyasc.ir.declare import attribute, operands, region, result, results
-from pyasc.ir.traits import EFFECT, ISOLATED, PURE, SINGLE_BLOCK, TERMINATOR
-from pyasc.ir.types import ScalarType
+from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.traits import EFFECT, ISOLATED, NO_TERMINATOR, PURE, SINGLE_BLOCK, TERMINATOR
+from pyasc.ir.types import RefType, ScalarType, TensorType, Type
 
 
-class Module(Operation, name="func.module", traits=[ISOLATED, SINGLE_BLOCK]):
+class Module(Operation, name="func.module", traits=[ISOLATED, SINGLE_BLOCK, NO_TERMINATOR]):
     """The unit of compilation: a list of functions."""
 
     body: Region = region(default=None)
@@ -50,6 +51,16 @@ class Func(Operation, name="func.func", traits=[ISOLATED, SINGLE_BLOCK, EFFECT])
         """The parameters."""
         return self.body.block.args
 
+    def verify_op(self) -> Iterable[str]:
+        """Sizes that parameter types mention are declared; parameter numbers exist and name refs."""
+        for param in self.params:
+            unknown = size_names(param.type) - set(self.sizes)
+            yield from (f"{param.type} mentions {name!r}, which is not in sizes" for name in sorted(unknown))
+        for field, numbers in (("written", self.written), ("outputs", self.outputs)):
+            for number in numbers:
+                if not 0 <= number < len(self.params) or not isinstance(self.params[number].type, RefType):
+                    yield f"{field} lists parameter {number}, which is not a ref parameter"
+
 
 class Return(Operation, name="func.return", traits=[TERMINATOR]):
     """Ends a function. Below the py level kernels return nothing: results are output parameters."""
@@ -64,6 +75,18 @@ class Call(Operation, name="func.call", traits=[EFFECT]):
     args: Sequence[Value] = operands(default=())
     values: Sequence[Value] = results()
 
+    def verify_op(self) -> Iterable[str]:
+        """The callee is a function of the enclosing module that takes these arguments."""
+        module = next((op for op in self.ancestors() if isinstance(op, Module)), None)
+        if module is None:
+            return
+        callee = next((func for func in module.functions if func.symbol == self.callee), None)
+        if callee is None:
+            yield f"the module has no function {self.callee!r}"
+            return
+        if len(self.args) != len(callee.params):
+            yield f"{self.callee!r} takes {len(callee.params)} arguments, got {len(self.args)}"
+
 
 class Size(Operation, name="func.size", traits=[PURE]):
     """The value that a symbolic size has in this launch."""
@@ -76,3 +99,9 @@ class Size(Operation, name="func.size", traits=[PURE]):
         func = next((op for op in self.ancestors() if isinstance(op, Func)), None)
         if func is not None and self.symbol not in func.sizes:
             yield f"{self.symbol!r} is not a size of function {func.symbol!r}"
+
+
+def size_names(type_: Type) -> set[str]:
+    """The symbolic sizes that occur in the shape of a type."""
+    shape = type_.shape if isinstance(type_, (RefType, TensorType)) else ()
+    return {name for extent in shape if isinstance(extent, SizeExpr) for name in extent.names}

@@ -12,6 +12,15 @@ from pyasc.ir import dtypes
 from pyasc.ir.constraints import I64, REF, SCALAR, TENSOR
 from pyasc.ir.core import Operation, Region, Value
 from pyasc.ir.declare import attribute, operand, operands, region, result
+from pyasc.ir.dialects.mem import (
+    axis_exists,
+    index_count,
+    open_extents,
+    same_dtype,
+    same_rank,
+    shape_of,
+    view_fits,
+)
 from pyasc.ir.traits import PURE, READS, SINGLE_BLOCK, TERMINATOR, WRITES
 from pyasc.ir.types import RefType, ScalarType, TensorType, Type, dtype_of
 
@@ -37,8 +46,8 @@ class Write(Operation, name="tensor.write", traits=[WRITES]):
 
     def verify_op(self) -> Iterable[str]:
         """Dtype and rank agree."""
-        if dtype_of(self.value.type) != dtype_of(self.ref.type):
-            yield f"element types differ: {self.value.type} and {self.ref.type}"
+        yield from same_dtype(self.value, self.ref)
+        yield from same_rank(self.value, self.ref)
 
 
 class Splat(Operation, name="tensor.splat", traits=[PURE]):
@@ -47,6 +56,11 @@ class Splat(Operation, name="tensor.splat", traits=[PURE]):
     value: Value = operand(SCALAR)
     sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
+
+    def verify_op(self) -> Iterable[str]:
+        """One size for each open extent, and the scalar's dtype."""
+        yield from open_extents(self.result, self.sizes)
+        yield from same_dtype(self.value, self.result)
 
 
 class Generate(Operation, name="tensor.generate", traits=[PURE, SINGLE_BLOCK]):
@@ -58,6 +72,17 @@ class Generate(Operation, name="tensor.generate", traits=[PURE, SINGLE_BLOCK]):
     sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
     body: Region = region(default=None)
+
+    def verify_op(self) -> Iterable[str]:
+        """One size for each open extent; the block takes one index an axis and yields the element."""
+        yield from open_extents(self.result, self.sizes)
+        block = self.body.block
+        if [str(arg.type) for arg in block.args] != ["i64"] * len(shape_of(self.result)):
+            yield f"the block takes one i64 for each axis of {self.result.type}"
+        if not isinstance(block.terminator, Yield):
+            yield "the block ends in tensor.yield"
+        elif block.terminator.value.type != ScalarType(dtype_of(self.result.type)):
+            yield f"yields {block.terminator.value.type} for {self.result.type}"
 
 
 class Yield(Operation, name="tensor.yield", traits=[TERMINATOR]):
@@ -73,6 +98,10 @@ class Extract(Operation, name="tensor.extract", traits=[PURE]):
     indices: Sequence[Value] = operands(I64)
     value: Value = result(lambda op: ScalarType(dtype_of(op.tensor.type)))
 
+    def verify_op(self) -> Iterable[str]:
+        """One index a dimension."""
+        yield from index_count(self.tensor, self.indices)
+
 
 class Dim(Operation, name="tensor.dim", traits=[PURE]):
     """The extent of one axis."""
@@ -81,6 +110,10 @@ class Dim(Operation, name="tensor.dim", traits=[PURE]):
     axis: int = attribute()
     value: Value = result(lambda _: ScalarType(dtypes.i64))
 
+    def verify_op(self) -> Iterable[str]:
+        """The axis exists."""
+        yield from axis_exists(self.tensor, self.axis)
+
 
 class Broadcast(Operation, name="tensor.broadcast", traits=[PURE]):
     """NumPy broadcasting to the result's shape: axes align from the right and size 1 is repeated."""
@@ -88,6 +121,11 @@ class Broadcast(Operation, name="tensor.broadcast", traits=[PURE]):
     value: Value = operand(TENSOR)
     sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
+
+    def verify_op(self) -> Iterable[str]:
+        """One size for each open extent of the result; the dtype stays."""
+        yield from open_extents(self.result, self.sizes)
+        yield from same_dtype(self.value, self.result)
 
 
 class View(Operation, name="tensor.view", traits=[PURE]):
@@ -100,6 +138,10 @@ class View(Operation, name="tensor.view", traits=[PURE]):
     axes: tuple[int, ...] = attribute()
     result: Value = result(constraint=TENSOR)
 
+    def verify_op(self) -> Iterable[str]:
+        """One offset, size and step a source axis; the axes of the result exist."""
+        yield from view_fits(self.value, (self.offsets, self.sizes, self.steps), self.axes, self.result)
+
 
 class Reshape(Operation, name="tensor.reshape", traits=[PURE]):
     """The same elements in row-major order under another shape."""
@@ -107,6 +149,11 @@ class Reshape(Operation, name="tensor.reshape", traits=[PURE]):
     value: Value = operand(TENSOR)
     sizes: Sequence[Value] = operands(I64, default=())
     result: Value = result(constraint=TENSOR)
+
+    def verify_op(self) -> Iterable[str]:
+        """One size for each open extent of the result; the dtype stays."""
+        yield from open_extents(self.result, self.sizes)
+        yield from same_dtype(self.value, self.result)
 
 
 class Reduce(Operation, name="tensor.reduce", traits=[PURE]):
@@ -123,6 +170,11 @@ class Reduce(Operation, name="tensor.reduce", traits=[PURE]):
     keepdims: bool = attribute(default=False)
     result: Value = result(constraint=TENSOR)
 
+    def verify_op(self) -> Iterable[str]:
+        """The axes exist, and the result has the operand's dtype and the rest of its axes."""
+        yield from reduced_shape(self.value, self.axes, self.keepdims, self.result)
+        yield from same_dtype(self.value, self.result)
+
 
 class ArgReduce(Operation, name="tensor.argreduce", traits=[PURE]):
     """The i64 index of the first extreme element along `axis`; NaN counts as the extreme, as in NumPy."""
@@ -133,6 +185,12 @@ class ArgReduce(Operation, name="tensor.argreduce", traits=[PURE]):
     keepdims: bool = attribute(default=False)
     result: Value = result(constraint=TENSOR)
 
+    def verify_op(self) -> Iterable[str]:
+        """The axis exists, and the result is i64 with the rest of the axes."""
+        yield from reduced_shape(self.value, (self.axis,), self.keepdims, self.result)
+        if dtype_of(self.result.type) is not dtypes.i64:
+            yield f"indices are i64, not {dtype_of(self.result.type)}"
+
 
 class Scan(Operation, name="tensor.scan", traits=[PURE]):
     """Running combination along `axis`, the element itself included."""
@@ -141,6 +199,10 @@ class Scan(Operation, name="tensor.scan", traits=[PURE]):
     fn: str = attribute(choices=("add", "mul", "maximum", "minimum"))
     axis: int = attribute()
     result: Value = result(lambda op: op.value.type)
+
+    def verify_op(self) -> Iterable[str]:
+        """The axis exists."""
+        yield from axis_exists(self.value, self.axis)
 
 
 class Contract(Operation, name="tensor.contract", traits=[PURE]):
@@ -155,6 +217,19 @@ class Contract(Operation, name="tensor.contract", traits=[PURE]):
     accumulate: Type = attribute()
     result: Value = result(constraint=TENSOR)
 
+    def verify_op(self) -> Iterable[str]:
+        """The equation names each axis of both operands and of the result."""
+        inputs, arrow, output = self.equation.partition("->")
+        terms = [*inputs.split(","), output]
+        if not arrow or len(terms) != 3 or not all(term.isalpha() or not term for term in terms):
+            yield f"{self.equation!r} is not an equation such as 'ij,jk->ik'"
+            return
+        for term, value in zip(terms, (self.lhs, self.rhs, self.result), strict=True):
+            if len(term) != len(shape_of(value)) or len(set(term)) != len(term):
+                yield f"{term!r} does not name the axes of {value.type}"
+        if not set(output) <= set(terms[0] + terms[1]):
+            yield f"{self.equation!r} has an axis that only the result names"
+
 
 class Concat(Operation, name="tensor.concat", traits=[PURE]):
     """Joins tensors along `axis`."""
@@ -162,3 +237,20 @@ class Concat(Operation, name="tensor.concat", traits=[PURE]):
     values: Sequence[Value] = operands(TENSOR, default=())
     axis: int = attribute()
     result: Value = result(constraint=TENSOR)
+
+    def verify_op(self) -> Iterable[str]:
+        """The axis exists, and all parts have the result's dtype and rank."""
+        yield from axis_exists(self.result, self.axis)
+        for value in self.values:
+            yield from same_dtype(value, self.result)
+            yield from same_rank(value, self.result)
+
+
+def reduced_shape(value: Value, axes: tuple[int, ...], keepdims: bool, result: Value) -> Iterable[str]:
+    """Messages unless `axes` are distinct axes of `value` and `result` has as many as remain."""
+    for axis in axes:
+        yield from axis_exists(value, axis)
+    if len(set(axes)) != len(axes):
+        yield f"axes {list(axes)} are not distinct"
+    if len(shape_of(result)) != len(shape_of(value)) - (0 if keepdims else len(axes)):
+        yield f"reducing axes {list(axes)} of {value.type} does not give {result.type}"

@@ -48,6 +48,10 @@ class Splat(Operation, name="vec.splat", traits=[PURE]):
     value: Value = operand(SCALAR)
     result: Value = result(constraint=VECTOR)
 
+    def verify_op(self) -> Iterable[str]:
+        """Every lane has the scalar's dtype."""
+        yield from same_dtype(self.value, self.result)
+
 
 class Reduce(Operation, name="vec.reduce", traits=[PURE]):
     """Combines all lanes by `fn` in a fixed tree order."""
