@@ -92,14 +92,31 @@ def test_cache_root(environ: dict[str, str], root: Path) -> None:
     assert knobs.read(environ).cache_root == root
 
 
+def reads_a_variable(node: ast.AST) -> bool:
+    """Whether `node` is `environ[...]`, `environ.get` or the like, or `getenv`; a child process gets it whole."""
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        source = ast.unparse(node.value)
+        return source.endswith("environ") or ast.unparse(node).endswith("getenv")
+    return isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]).endswith("environ")
+
+
 def test_nothing_else_reads_the_environment() -> None:
     readers = [
-        path.relative_to(PACKAGE).as_posix()
+        f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
         for path in sorted(PACKAGE.rglob("*.py"))
+        if path.stem != "knobs"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"} and path.stem != "knobs"
+        if reads_a_variable(node)
     ]
     assert readers == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["os.environ['A']", "environ.get('A')", "os.getenv('A')", "'A' in os.environ", "os.environ.copy()"],
+)
+def test_reads_are_recognised(text: str) -> None:
+    assert any(reads_a_variable(node) for node in ast.walk(ast.parse(text)))
 
 
 def test_generated_pages_are_up_to_date() -> None:
