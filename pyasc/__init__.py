@@ -11,9 +11,42 @@ from importlib import import_module as _import_module
 from pyasc._version import __version__ as __version__
 from pyasc._version import version_info as version_info
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 # The one table of public names, by the module that defines them.
 _EXPORTS: dict[str, tuple[str, ...]] = {
     "pyasc.knobs": ("KnobError",),
+    "pyasc.language.dtypes": _words(
+        "bfloat16 bool bool_ constexpr dims float16 float32 float64 int8 int16 int32 int64 tensor "
+        "uint8 uint16 uint32 uint64"
+    ),
+    "pyasc.language.loops": _words("parallel_for parallel_for_grid unroll"),
+    "pyasc.language.math": _words(
+        "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh "
+        "tanh asinh acosh atanh erf erfc floor ceil trunc rint absolute abs negative sign isnan "
+        "isinf isfinite signbit logical_not add subtract multiply divide power minimum maximum "
+        "atan2 hypot copysign"
+    ),
+    "pyasc.language.arrays": _words(
+        "all any arange argmax argmin broadcast_to concatenate cumprod cumsum dot empty empty_like "
+        "eye full full_like gelu layer_norm log_softmax matmul max mean min ones ones_like prod "
+        "relu reshape rms_norm sigmoid silu softmax sum transpose var where zeros zeros_like"
+    ),
+    "pyasc.language.memory": _words("aligned_alloc atomic_add atomic_max atomic_min copy shared_memory"),
+    "pyasc.language.debug": _words("assert_ assert_shape print"),
+    "pyasc.ir.diagnostics": (
+        "CompileError",
+        "Diagnostic",
+        "InternalError",
+        "KernelTypeError",
+        "LaunchError",
+        "ResourceError",
+        "ShapeError",
+        "UnsupportedError",
+    ),
 }
 
 _HOMES = {name: module for module, names in _EXPORTS.items() for name in names}

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole-array functions: creation, products, reductions, activations, rearrangement. NumPy runs them in plain Python.
+
+Floating-point defaults are float32, the type that the hardware has.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pyasc.language.dtypes import ElementType, float32
+
+__all__ = [
+    "all",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
+    "broadcast_to",
+    "concatenate",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "gelu",
+    "layer_norm",
+    "log_softmax",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "ones",
+    "ones_like",
+    "prod",
+    "relu",
+    "reshape",
+    "rms_norm",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "sum",
+    "transpose",
+    "var",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+Shape = int | tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+
+
+def zeros(shape: Shape, dtype: ElementType = float32) -> Any:
+    """An array of zeros."""
+    import numpy as np
+
+    return np.zeros(shape, dtype.dtype)
+
+
+def ones(shape: Shape, dtype: ElementType = float32) -> Any:
+    """An array of ones."""
+    import numpy as np
+
+    return np.ones(shape, dtype.dtype)
+
+
+def full(shape: Shape, value: Any, dtype: ElementType | None = None) -> Any:
+    """An array that holds `value` everywhere; its type is that of the value (float32 for a Python float)."""
+    import numpy as np
+
+    natural = np.float32 if isinstance(value, float) else None
+    return np.full(shape, value, natural if dtype is None else dtype.dtype)
+
+
+def empty(shape: Shape, dtype: ElementType = float32) -> Any:
+    """An array with undefined contents."""
+    import numpy as np
+
+    return np.empty(shape, dtype.dtype)
+
+
+def zeros_like(array: Any) -> Any:
+    """Zeros of the shape and type of `array`."""
+    import numpy as np
+
+    return np.zeros_like(array)
+
+
+def ones_like(array: Any) -> Any:
+    """Ones of the shape and type of `array`."""
+    import numpy as np
+
+    return np.ones_like(array)
+
+
+def full_like(array: Any, value: Any) -> Any:
+    """`value` everywhere, in the shape and type of `array`."""
+    import numpy as np
+
+    return np.full_like(array, value)
+
+
+def empty_like(array: Any) -> Any:
+    """Undefined contents in the shape and type of `array`."""
+    import numpy as np
+
+    return np.empty_like(array)
+
+
+def arange(start: int, stop: int | None = None, step: int = 1, dtype: ElementType | None = None) -> Any:
+    """`start, start + step, ...` below `stop`; int64 unless `dtype` says otherwise or a bound is a float."""
+    import numpy as np
+
+    first, last = (0, start) if stop is None else (start, stop)
+    natural = np.int64 if builtin_ints(first, last, step) else np.float32
+    return np.arange(first, last, step, natural if dtype is None else dtype.dtype)
+
+
+def builtin_ints(*values: Any) -> bool:
+    """Whether all values are integers."""
+    import numbers
+
+    return not [v for v in values if not isinstance(v, numbers.Integral)]
+
+
+def eye(n: int, m: int | None = None, dtype: ElementType = float32) -> Any:
+    """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
+    import numpy as np
+
+    return np.eye(n, m, dtype=dtype.dtype)
+
+
+def matmul(a: Any, b: Any, dtype: ElementType | None = None) -> Any:
+    """The matrix product of the last two axes, in NumPy's type or, unrounded, in `dtype`."""
+    import numpy as np
+
+    if dtype is not None:
+        return np.matmul(np.asarray(a).astype(dtype.dtype), np.asarray(b).astype(dtype.dtype))
+    if np.result_type(a, b) == np.float16:
+        return np.matmul(np.asarray(a, np.float32), np.asarray(b, np.float32)).astype(np.float16)
+    return np.matmul(a, b)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """The inner product of two vectors; for matrices, the matrix product."""
+    return matmul(a, b)
+
+
+def sum(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The sum over `axis` (all axes by default). Integers are summed in 64 bits, float16 in float32."""
+    import numpy as np
+
+    values = np.asarray(array)
+    if values.dtype == np.float16:
+        return np.sum(values, axis=axis, keepdims=keepdims, dtype=np.float32).astype(np.float16)
+    return np.sum(values, axis=axis, keepdims=keepdims)
+
+
+def prod(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The product over `axis` (all axes by default)."""
+    import numpy as np
+
+    return np.prod(array, axis=axis, keepdims=keepdims)
+
+
+def max(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The largest element over `axis`; NaN propagates."""
+    import numpy as np
+
+    return np.max(array, axis=axis, keepdims=keepdims)
+
+
+def min(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The smallest element over `axis`; NaN propagates."""
+    import numpy as np
+
+    return np.min(array, axis=axis, keepdims=keepdims)
+
+
+def mean(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The mean over `axis`; of integers, in float32."""
+    import numpy as np
+
+    values = np.asarray(array)
+    if values.dtype.kind in "iub":
+        return np.mean(values, axis=axis, keepdims=keepdims).astype(np.float32)
+    return np.mean(values, axis=axis, keepdims=keepdims)
+
+
+def var(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The mean squared distance from the mean over `axis`."""
+    import numpy as np
+
+    values = np.asarray(array)
+    if values.dtype.kind in "iub":
+        return np.var(values, axis=axis, keepdims=keepdims).astype(np.float32)
+    return np.var(values, axis=axis, keepdims=keepdims)
+
+
+def argmax(array: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The index of the first largest element along `axis` (of the flattened array by default)."""
+    import numpy as np
+
+    return np.argmax(array, axis=axis, keepdims=keepdims)
+
+
+def argmin(array: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The index of the first smallest element along `axis` (of the flattened array by default)."""
+    import numpy as np
+
+    return np.argmin(array, axis=axis, keepdims=keepdims)
+
+
+def cumsum(array: Any, axis: int | None = None) -> Any:
+    """Running sums along `axis`, each element included."""
+    import numpy as np
+
+    return np.cumsum(array, axis=axis)
+
+
+def cumprod(array: Any, axis: int | None = None) -> Any:
+    """Running products along `axis`, each element included."""
+    import numpy as np
+
+    return np.cumprod(array, axis=axis)
+
+
+def any(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether any element over `axis` is nonzero."""
+    import numpy as np
+
+    return np.any(array, axis=axis, keepdims=keepdims)
+
+
+def all(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether every element over `axis` is nonzero."""
+    import numpy as np
+
+    return np.all(array, axis=axis, keepdims=keepdims)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes` where the condition holds, `no` elsewhere; both are evaluated."""
+    import numpy as np
+
+    return np.where(condition, yes, no)[()]
+
+
+def transpose(array: Any, axes: tuple[int, ...] | None = None) -> Any:
+    """The axes in the order `axes` (reversed by default)."""
+    import numpy as np
+
+    return np.transpose(array, axes)
+
+
+def reshape(array: Any, shape: Shape) -> Any:
+    """The same elements in row-major order under another shape; one size may be -1."""
+    import numpy as np
+
+    return np.reshape(array, shape)
+
+
+def broadcast_to(array: Any, shape: Shape) -> Any:
+    """The array repeated to `shape` by NumPy's broadcasting."""
+    import numpy as np
+
+    return np.broadcast_to(array, shape)
+
+
+def concatenate(arrays: Any, axis: int = 0) -> Any:
+    """Arrays joined along an axis."""
+    import numpy as np
+
+    return np.concatenate(arrays, axis=axis)
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0)"""
+    import numpy as np
+
+    return np.maximum(x, np.asarray(x).dtype.type(0))
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x))"""
+    import numpy as np
+
+    return 1 / (1 + np.exp(-x))
+
+
+def silu(x: Any) -> Any:
+    """The product x * sigmoid(x)."""
+    return x * sigmoid(x)
+
+
+def gelu(x: Any) -> Any:
+    """The product of x and the normal distribution function: x * (1 + erf(x / sqrt(2))) / 2."""
+    from pyasc.language.math import erf
+
+    return x * (1 + erf(x * math.sqrt(0.5))) * 0.5
+
+
+def softmax(x: Any, axis: int = -1) -> Any:
+    """exp(x - max) / sum(exp(x - max)) along `axis`."""
+    import numpy as np
+
+    shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return shifted / np.sum(shifted, axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """The logarithm of `softmax`, without overflow."""
+    import numpy as np
+
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """(x - mean) / sqrt(var + eps) over the last axis, times `weight`, plus `bias`."""
+    import numpy as np
+
+    centred = x - mean(x, axis=-1, keepdims=True)
+    scaled = centred / np.sqrt(mean(centred * centred, axis=-1, keepdims=True) + eps)
+    scaled = scaled if weight is None else scaled * weight
+    return scaled if bias is None else scaled + bias
+
+
+def rms_norm(x: Any, weight: Any = None, eps: float = 1e-6) -> Any:
+    """The quotient x / sqrt(mean(x * x) + eps) over the last axis, times `weight`."""
+    import numpy as np
+
+    scaled = x / np.sqrt(mean(x * x, axis=-1, keepdims=True) + eps)
+    return scaled if weight is None else scaled * weight
