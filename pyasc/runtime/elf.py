@@ -105,7 +105,6 @@ def _section(order: str, data: bytes, offset: int) -> Section:
 
 
 def _unpack(form: str, data: bytes, offset: int) -> tuple[int, ...]:
-    try:
-        return struct.unpack_from(form, data, offset)
-    except struct.error as error:
-        raise ElfError(f"it is truncated: {error}") from None
+    if offset + struct.calcsize(form) > len(data):
+        raise ElfError("its headers lie outside the file: it is truncated")
+    return struct.unpack_from(form, data, offset)

@@ -147,9 +147,14 @@ def available_toolchains(memory: Path | None = None) -> list[Toolchain]:
 
 
 def _candidates() -> list[tuple[str, ...]]:
-    found = [(name,) for name in COMPILERS if shutil.which(name) is not None]
+    found: dict[Path, tuple[str, ...]] = {}
+    for name in COMPILERS:
+        program = shutil.which(name)
+        if program is not None:
+            # `c++` is most often another name of one of the others.
+            found.setdefault(Path(program).resolve(), (name,))
     zig = _zig_of_wheel()
-    return found if zig is None else [*found, zig]
+    return [*found.values(), *([] if zig is None else [zig])]
 
 
 def _zig_of_wheel() -> tuple[str, ...] | None:
