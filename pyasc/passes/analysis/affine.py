@@ -13,7 +13,9 @@ Arithmetic on i64 wraps; a polynomial equals its value modulo 2**64. See `ranges
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+
+from functools import reduce
 
 from pyasc.ir import affine, dtypes, sizes
 from pyasc.ir.affine import AffineExpr, AffineMap
@@ -78,10 +80,17 @@ class Polynomials:
                 return self.atom(value)
 
     def _extent(self, op: mem.Dim | tensor.Dim, value: Value) -> SizeExpr:
-        type_ = op.operands[0].type
-        assert isinstance(type_, (RefType, TensorType))
-        extent = type_.shape[op.axis]
-        return self.atom(value) if extent is None else sizes.lift(extent)
+        extent = self.extent(op.operands[0], op.axis)
+        return self.atom(value) if extent is None else extent
+
+    def extent(self, ref: Value, axis: int) -> SizeExpr | None:
+        """The extent of one axis of a ref or tensor, or None when only the run time knows it."""
+        assert isinstance(ref.type, (RefType, TensorType))
+        extent = ref.type.shape[axis]
+        if extent is not None:
+            return sizes.lift(extent)
+        source = extent_operand(ref, axis)
+        return None if source is None else self.of(source)
 
     def _arithmetic(self, op: arith.Elementwise, value: Value) -> SizeExpr:
         if op.fn not in _POLYNOMIAL:
@@ -161,7 +170,7 @@ class Nest:
                     return made
             case _:
                 pass
-        return self._symbol(value) if self.is_invariant(value) else None
+        return self.symbol(value) if self.is_invariant(value) else None
 
     def _arithmetic(self, op: arith.Elementwise) -> AffineExpr | None:
         match op.fn:
@@ -186,7 +195,8 @@ class Nest:
                 return inner * number
         return None
 
-    def _symbol(self, value: Value) -> AffineExpr:
+    def symbol(self, value: Value) -> AffineExpr:
+        """The value as a symbol of its own, numbered when it is first met."""
         number = self._symbol_numbers.get(value)
         if number is None:
             number = self._symbol_numbers[value] = len(self.symbols)
@@ -214,6 +224,18 @@ def _operands_first(value: Value, known: Container[Value], functions: frozenset[
             yield stack.pop()
 
 
+def extent_operand(ref: Value, axis: int) -> Value | None:
+    """The operand that gives an extent which the type leaves open, where the defining operation has one."""
+    match ref.owner:
+        case mem.Alloc(sizes=given):
+            assert isinstance(ref.type, RefType)
+            return given[ref.type.shape[:axis].count(None)]
+        case mem.View(sizes=given, axes=axes) if axes[axis] >= 0:
+            return given[axes[axis]]
+        case _:
+            return None
+
+
 def enclosing_loops(op: Operation, stop: Operation | None = None) -> list[scf.For]:
     """The counted loops around an operation, outermost first, up to but not including `stop`."""
     loops: list[scf.For] = []
@@ -239,6 +261,21 @@ def materialise(expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value
     if total is None:
         return index(at, expr.constant)
     return _binary(at, "add", total, index(at, expr.constant)) if expr.constant else total
+
+
+def materialise_polynomial(expr: SizeExpr, value_of: Callable[[str], Value], at: Builder) -> Value:
+    """Operations that compute a polynomial from the values of its names, inserted by the builder."""
+    total: Value | None = None
+    for monomial, coefficient in sorted(expr.terms, key=lambda term: term[1] < 0):
+        factors = [value_of(name) for name in monomial]
+        if not factors or abs(coefficient) != 1:
+            factors.append(index(at, abs(coefficient)))
+        term = reduce(lambda a, b: _binary(at, "mul", a, b), factors)
+        if total is None:
+            total = term if coefficient > 0 else at.value(arith.Elementwise(fn="neg", args=[term]))
+        else:
+            total = _binary(at, "add" if coefficient > 0 else "sub", total, term)
+    return index(at, 0) if total is None else total
 
 
 def index(at: Builder, number: int) -> Value:
