@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a kernel's text comes from: files, notebook cells, registered strings; with positions in the file."""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import hashlib
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pyasc.frontend.text_globals import text_globals
+from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
+from pyasc.ir.location import UNKNOWN, Location
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_MISSING = object()
+
+
+@dataclass(eq=False)
+class KernelSource:
+    """The text, tree and surroundings of one function. Line numbers in `node` are those of `file`.
+
+    `lines` is the text of the function alone, `first_line` the number of its first line (decorators included).
+    """
+
+    name: str
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+    node: FunctionNode
+    globals: Mapping[str, Any]
+    closure: Mapping[str, types.CellType] = field(default_factory=dict)
+    function: Callable[..., Any] | None = None
+
+    @staticmethod
+    def from_function(function: Callable[..., Any]) -> KernelSource:
+        """The source of a Python function. Raises CompileError when it cannot be found or has changed."""
+        function = inspect.unwrap(function)
+        if not isinstance(function, types.FunctionType):
+            raise _trouble("PA0104", f"{function!r} is not a Python function", hint="write it with `def`")
+        code = function.__code__
+        start = Location(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+        lines = linecache.getlines(code.co_filename, function.__globals__)
+        if not 0 < code.co_firstlineno <= len(lines):
+            raise _trouble(
+                "PA0101",
+                f"the source of `{function.__name__}` cannot be found in {code.co_filename!r}",
+                hint="define it in a file or a notebook cell, or use asc.kernel_from_source(text)",
+            )
+        block = _function_lines(lines[code.co_firstlineno - 1 :])
+        node = _parse_function(block, code, start)
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        source = KernelSource(
+            function.__name__,
+            code.co_filename,
+            code.co_firstlineno,
+            tuple(block),
+            node,
+            function.__globals__,
+            cells,
+            function,
+        )
+        _check_unchanged(source, code)
+        return source
+
+    @staticmethod
+    def from_text(text: str, name: str | None = None, file: str | None = None) -> KernelSource:
+        """The function `name` of a program text (the only kernel, or the only function, by default).
+
+        The text is parsed and never executed: imports of pyasc, NumPy and math, constants, sizes made by
+        `asc.dims` and other functions of the text are what its functions see.
+        """
+        file = file or f"<kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+        lines = text.splitlines(keepends=True)
+        # As doctest and IPython do, so that messages and tracebacks can show the line.
+        linecache.cache[file] = (len(text), None, lines, file)
+        try:
+            tree = ast.parse(text, file)
+        except SyntaxError as error:
+            raise _syntax_error(error, file) from error
+        names = text_globals(tree)
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                names[node.name] = _source_of(node, lines, file, names)
+        return names[_choose(tree, name, file)]
+
+    @cached_property
+    def ascii_lines(self) -> frozenset[int]:
+        """Line numbers on which character and byte columns agree."""
+        return frozenset(self.first_line + i for i, line in enumerate(self.lines) if line.isascii())
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the function."""
+        return "".join(self.lines)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the text, the same in every process."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    def location(self, node: ast.AST) -> Location:
+        """The span of a node, with columns in characters."""
+        line = getattr(node, "lineno", None)
+        if line is None:
+            return UNKNOWN
+        start, end, end_line = node.col_offset, node.end_col_offset, node.end_lineno  # pyright: ignore[reportAttributeAccessIssue]
+        if line not in self.ascii_lines:
+            start = self._characters(line, start)
+        if end_line not in self.ascii_lines:
+            end = self._characters(end_line, end)
+        return Location(self.file, line, start, end_line, end)
+
+    def _characters(self, line: int, offset: int) -> int:
+        index = line - self.first_line
+        if not 0 <= index < len(self.lines):
+            return offset
+        return len(self.lines[index].encode()[:offset].decode(errors="ignore"))
+
+    def lookup(self, name: str, default: Any = _MISSING) -> Any:
+        """The closure or global value of a name. Raises KeyError, or gives `default`, when there is none."""
+        if name in self.closure:
+            try:
+                return self.closure[name].cell_contents
+            except ValueError:
+                pass
+        elif name in self.globals:
+            return self.globals[name]
+        else:
+            builtin = self.globals.get("__builtins__", __builtins__)
+            table = builtin if isinstance(builtin, dict) else vars(builtin)
+            if name in table:
+                return table[name]
+        if default is _MISSING:
+            raise KeyError(name)
+        return default
+
+
+def _trouble(code: str, message: str, loc: Location = UNKNOWN, hint: str = "") -> CompileError:
+    return compile_error(Diagnostic(code, message, loc, hint=hint))
+
+
+def _syntax_error(error: SyntaxError, file: str) -> CompileError:
+    line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
+    return _trouble("PA0103", f"invalid syntax: {error.msg}", Location(file, line, column, line, column + 1))
+
+
+def _function_lines(lines: Sequence[str]) -> list[str]:
+    """The lines of the function that starts at the first one."""
+    # inspect.getblock ends a lambda or a def at the right line for any indentation and multi-line string.
+    return inspect.getblock(list(lines))
+
+
+def _parse_function(block: list[str], code: types.CodeType, start: Location) -> FunctionNode:
+    indented = block[0][:1].isspace()
+    text = "".join(block)
+    flags = ast.PyCF_ONLY_AST | code.co_flags & _FUTURE_FLAGS
+    try:
+        # An indented function is parsed inside an `if`, so that its columns stay those of the file.
+        tree = compile("if 1:\n" + text if indented else text, start.file, "exec", flags, dont_inherit=True)
+    except SyntaxError as error:
+        if code.co_name == "<lambda>":
+            raise _lambda_trouble(start) from error
+        raise _syntax_error(error, start.file) from error
+    ast.increment_lineno(tree, start.line - (2 if indented else 1))
+    wanted = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _name_of(n) == code.co_name]
+    if code.co_name == "<lambda>":
+        wanted = [n for n in wanted if _parameter_names(n) == code.co_varnames[: _parameter_count(code)]]
+    if len(wanted) == 1 or (wanted and code.co_name != "<lambda>"):
+        return wanted[0]
+    raise _lambda_trouble(start) if wanted else _changed(code.co_name, start)
+
+
+def _lambda_trouble(start: Location) -> CompileError:
+    return _trouble(
+        "PA0104", "the lambda cannot be told from its neighbours on this line", start, "write it with `def`"
+    )
+
+
+def _name_of(node: FunctionNode) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def _parameter_names(node: FunctionNode) -> tuple[str, ...]:
+    args = node.args
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+
+
+def _parameter_count(code: types.CodeType) -> int:
+    return code.co_argcount + code.co_kwonlyargcount
+
+
+def _changed(name: str, start: Location) -> CompileError:
+    return _trouble(
+        "PA0102",
+        f"the source of `{name}` has changed since it was loaded",
+        start,
+        hint="load the module again, so that text and function agree",
+    )
+
+
+def _check_unchanged(source: KernelSource, code: types.CodeType) -> None:
+    """Compile the text again and compare, so that a file edited after import is not mistaken for the function."""
+    node = source.node
+    if isinstance(node, ast.Lambda):
+        return
+    start = source.location(node)
+    if _parameter_names(node) != code.co_varnames[: _parameter_count(code)]:
+        raise _changed(source.name, start)
+    # pytest rewrites asserts in the modules it loads, so such functions never equal their text.
+    if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
+        return
+    again = _compile_alone(node, code)
+    if again is not None and not _same_code(again, code):
+        raise _changed(source.name, start)
+
+
+def _compile_alone(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, code: types.CodeType
+) -> types.CodeType | None:
+    bare = type(node)(**{name: value for name, value in ast.iter_fields(node)} | {"decorator_list": []})
+    bare.returns = None
+    bare.args = _without_annotations(node.args)
+    ast.copy_location(bare, node)
+    body: ast.stmt = bare
+    if code.co_freevars:
+        outer = ast.parse(f"def outer({', '.join(code.co_freevars)}): pass").body[0]
+        assert isinstance(outer, ast.FunctionDef)
+        outer.body = [body]
+        body = outer
+    module = ast.Module([body], [])
+    flags = code.co_flags & _FUTURE_FLAGS
+    found = _find_code(compile(module, code.co_filename, "exec", flags, dont_inherit=True), code.co_name)
+    return found
+
+
+def _without_annotations(args: ast.arguments) -> ast.arguments:
+    """The parameters with their names alone: annotations and defaults are not part of the function's code."""
+
+    def plain(group: list[ast.arg]) -> list[ast.arg]:
+        return [ast.copy_location(ast.arg(a.arg), a) for a in group]
+
+    def starred(arg: ast.arg | None) -> ast.arg | None:
+        return None if arg is None else plain([arg])[0]
+
+    return ast.arguments(
+        plain(args.posonlyargs),
+        plain(args.args),
+        starred(args.vararg),
+        plain(args.kwonlyargs),
+        [None] * len(args.kwonlyargs),
+        starred(args.kwarg),
+        [],
+    )
+
+
+def _find_code(code: types.CodeType, name: str) -> types.CodeType | None:
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            found = const if const.co_name == name else _find_code(const, name)
+            if found is not None:
+                return found
+    return None
+
+
+def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    if a.co_code != b.co_code or a.co_names != b.co_names or len(a.co_consts) != len(b.co_consts):
+        return False
+    return all(
+        _same_code(x, y)
+        if isinstance(x, types.CodeType) and isinstance(y, types.CodeType)
+        else type(x) is type(y) and repr(x) == repr(y)
+        for x, y in zip(a.co_consts, b.co_consts, strict=True)
+    )
+
+
+def _source_of(
+    node: ast.FunctionDef, lines: Sequence[str], file: str, names: Mapping[str, Any]
+) -> KernelSource:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    block = tuple(lines[first - 1 : node.end_lineno])
+    return KernelSource(node.name, file, first, block, node, names)
+
+
+def _choose(tree: ast.Module, name: str | None, file: str) -> str:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if name is not None:
+        if any(node.name == name for node in functions):
+            return name
+        raise _trouble("PA0101", f"the text has no function `{name}`", Location(file, 1, 0, 1, 0))
+    kernels = [node for node in functions if any("kernel" in ast.unparse(d) for d in node.decorator_list)]
+    candidates = kernels or functions
+    if len(candidates) != 1:
+        what = "kernel" if kernels else "function"
+        raise _trouble(
+            "PA0101",
+            f"the text has {len(candidates)} {what}s, not one",
+            Location(file, 1, 0, 1, 0),
+            hint="name the one to compile",
+        )
+    return candidates[0].name
