@@ -74,6 +74,19 @@ def _loaded_pool() -> ThreadPool:
     return pool
 
 
+def num_threads() -> int:
+    """How many threads a parallel loop of this process runs on. Raises as `thread_pool`."""
+    return thread_pool().num_threads
+
+
+def set_num_threads(count: int) -> None:
+    """Sets how many threads parallel loops of this process run on. Raises as `thread_pool`.
+
+    Results do not depend on it. Not to be called from within a kernel.
+    """
+    thread_pool().set_num_threads(count)
+
+
 def build_thread_pool(cache: KernelCache, toolchain: Toolchain) -> Path:
     """The path of the pool's library in `cache`, where it is built if it is not there yet."""
     source = SOURCE.read_text(encoding="utf-8")

@@ -249,7 +249,9 @@ def test_the_number_of_threads_is_checked(pool: ThreadPool):
         with pytest.raises(ValueError, match="at least 1"):
             pool.set_num_threads(count)
     pool.set_num_threads(10**9)
-    assert pool.num_threads == 1024
+    assert module.num_threads() == 1024
+    module.set_num_threads(2)
+    assert pool.num_threads == 2
 
 
 def test_the_default_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
