@@ -72,9 +72,9 @@ class PassBroke(RuntimeError):
 
 
 def _verify(name: str, module: Module) -> None:
-    from pyasc.ir.verifier import verify
+    from pyasc.ir.verifier import VerifyError, check
 
     try:
-        verify(module)
-    except Exception as error:
-        raise PassBroke(f"bug in pyasc: the IR does not verify after {name}\n{error}") from error
+        check(module, after=name)
+    except VerifyError as error:
+        raise PassBroke(f"bug in pyasc: {error}") from error
