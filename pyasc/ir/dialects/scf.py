@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pyasc.ir.constraints import BOOL, I64
 from pyasc.ir.core import Operation, Region, Value
 from pyasc.ir.declare import attribute, operand, operands, region, results
+from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import BRANCH, LOOP, SINGLE_BLOCK, TERMINATOR
 
 KINDS = ("sequential", "parallel", "reduction", "scan")
@@ -18,8 +19,11 @@ class For(Operation, name="scf.for", traits=[LOOP, SINGLE_BLOCK]):
 
     The block takes the counter and the carried values; `scf.yield` passes the next ones, and the last ones are
     the results. A `"parallel"` loop carries nothing and may run its iterations in any order and at once; it is
-    complete before what follows. `simd`, `unroll` and `grain` (iterations a thread takes at a time, 0: not
-    threaded) are the schedule of a loop at the loop level and change no result.
+    complete before what follows.
+
+    `simd`, `unroll`, `grain` and `work` are the schedule of a loop at the loop level and change no result: `grain`
+    is the number of scalar operations a thread should take at a time (0: not threaded), `work` the number that
+    one iteration costs.
     """
 
     lower: Value = operand(I64)
@@ -30,6 +34,7 @@ class For(Operation, name="scf.for", traits=[LOOP, SINGLE_BLOCK]):
     simd: bool = attribute(default=False)
     unroll: int = attribute(default=1)
     grain: int = attribute(default=0)
+    work: SizeExpr = attribute(default=constant(1))
     values: Sequence[Value] = results()
     body: Region = region(default=None)
 
