@@ -13,7 +13,7 @@ from pyasc.ir.constraints import ELEMENTWISE
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.declare import attribute, operand, operands, result
 from pyasc.ir.dtypes import DType, i1
-from pyasc.ir.numbers import TABLE
+from pyasc.ir.numbers_table import TABLE
 from pyasc.ir.traits import CONSTANT, PURE
 from pyasc.ir.types import ScalarType, Type, dtype_of, with_dtype
 
