@@ -14,7 +14,6 @@ Arithmetic on i64 wraps; a polynomial equals its value modulo 2**64. See `ranges
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
 from functools import reduce
 
 from pyasc.ir import affine, dtypes, sizes
@@ -56,7 +55,7 @@ class Polynomials:
         """The polynomial of an i64 value."""
         known = self._known
         if value not in known:
-            for each in _operands_first(value, known, _POLYNOMIAL):
+            for each in _inputs_first(value, known):
                 known[each] = self._compute(each)
         return known[value]
 
@@ -77,7 +76,8 @@ class Polynomials:
             case arith.Elementwise() as op:
                 return self._arithmetic(op, value)
             case _:
-                return self.atom(value)
+                forwarded = _forwarded(value)
+                return self.atom(value) if forwarded is None else self._known[forwarded]
 
     def _extent(self, op: mem.Dim | tensor.Dim, value: Value) -> SizeExpr:
         extent = self.extent(op.operands[0], op.axis)
@@ -132,7 +132,7 @@ class Nest:
         """The value as an affine expression, or None when it is not affine in the counters."""
         known = self._known
         if value not in known:
-            for each in _operands_first(value, known, _POLYNOMIAL):
+            for each in _inputs_first(value, known):
                 known[each] = self._compute(each)
         return known[value]
 
@@ -204,24 +204,41 @@ class Nest:
         return affine.symbol(number)
 
 
-def _operands_first(value: Value, known: Container[Value], functions: frozenset[str]) -> Iterator[Value]:
-    """The value and what it is computed from by the functions, operands before users, without the known ones.
+def _inputs_first(value: Value, known: Container[Value]) -> Iterator[Value]:
+    """The value and what its form is made from, inputs before users, without the known ones.
 
     Keeps its own stack: a chain of additions may be thousands long.
     """
     stack = [value]
     while stack:
-        op = stack[-1].owner
-        if stack[-1] in known:
+        pending = [] if stack[-1] in known else [each for each in _inputs(stack[-1]) if each not in known]
+        if pending:
+            stack += pending
+        elif stack[-1] in known:
             stack.pop()
-        elif isinstance(op, arith.Elementwise) and op.fn in functions:
-            pending = [arg for arg in op.operands if arg not in known]
-            if pending:
-                stack += pending
-            else:
-                yield stack.pop()
         else:
             yield stack.pop()
+
+
+def _inputs(value: Value) -> Sequence[Value]:
+    """The values that the form of a value is made from."""
+    op = value.owner
+    if isinstance(op, arith.Elementwise):
+        return op.operands if op.fn in _POLYNOMIAL else ()
+    forwarded = _forwarded(value)
+    return () if forwarded is None else (forwarded,)
+
+
+def _forwarded(value: Value) -> Value | None:
+    """What a while loop's condition passes to an argument of its `after` block: the same value by another name."""
+    block = value.owner
+    if (
+        isinstance(block, Block)
+        and isinstance(loop := block.parent_op, scf.While)
+        and block is loop.after.block
+    ):
+        return loop.before.block.terminator.operands[1 + value.index]
+    return None
 
 
 def extent_operand(ref: Value, axis: int) -> Value | None:

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns accesses under Python's index rules into plain ones, by proof where possible, else by a check.
+
+An index proved to lie in `[0, extent)` stays as it is, and one proved negative counts from the end for good. An
+affine index that every run of the function reaches gets one check at the start, before anything has run, which
+holds as well when a loop around the access has no iterations. Any other index is checked in place, unless
+`unchecked`. An index that may be negative gets the extent added where it is.
+
+Before:
+
+    func.func {symbol = "shift", sizes = ["N"], written = [0]} {
+    ^(%y: ref<N x f32>, %x: ref<N x f32>, %k: i64):
+      %0 = arith.constant {value = 0} : i64
+      %1 = arith.constant {value = 1} : i64
+      scf.for %0, %k, %1, [] {
+      ^(%i: i64):
+        %2 = py.load %x, [%i]
+        py.store %2, %y, [%i]
+        scf.yield
+      }
+      func.return
+    }
+
+After:
+
+    func.func {symbol = "shift", sizes = ["N"], written = [0]} {
+    ^(%y: ref<N x f32>, %x: ref<N x f32>, %k: i64):
+      %N = func.size {symbol = "N"}
+      %0 = arith.constant {value = 0} : i64
+      ...
+      %6 = arith.le %k, %N
+      %7 = arith.or %empty, %6
+      py.check %7, [%0, %5, %N] {error = "IndexError", launch = true,
+        message = "indices {} to {} are out of range for axis 0 of x with extent {}"}
+      %1 = arith.constant {value = 1} : i64
+      scf.for %0, %k, %1, [] {
+      ^(%i: i64):
+        %2 = mem.load %x, [%i]
+        mem.store %2, %y, [%i]
+        scf.yield
+      }
+      func.return
+    }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import arith, func, mem, py
+from pyasc.ir.sizes import SizeExpr
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.launch import Extremes, LaunchBlock
+from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.base import Context, FunctionPass
+
+Access = py.Load | py.Store | py.Atomic
+
+
+@dataclass(frozen=True)
+class ResolveIndices(FunctionPass):
+    """Index resolution; `unchecked` trusts what cannot be proved, and an index out of range then does anything."""
+
+    name = "resolve-indices"
+    unchecked: bool = False
+
+    def run(self, func: func.Func, context: Context) -> bool:
+        """Resolve every access of one function."""
+        return resolve_indices(func, context, self.unchecked)
+
+
+def resolve_indices(function: func.Func, context: Context, unchecked: bool = False) -> bool:
+    """Replace each `py.load`, `py.store` and `py.atomic` by its counterpart on memory."""
+    accesses = [op for op in function.walk() if isinstance(op, (py.Load, py.Store, py.Atomic))]
+    if accesses:
+        resolver = _Resolver(function, context, unchecked)
+        for op in accesses:
+            _replace(op, [resolver.resolve(op, axis) for axis in range(len(op.indices))])
+    return bool(accesses)
+
+
+def _replace(op: Access, indices: list[Value]) -> None:
+    at = Builder.before(op)
+    match op:
+        case py.Load():
+            at.insert(made := mem.Load(ref=op.ref, indices=indices))
+        case py.Store():
+            at.insert(made := mem.Store(value=op.value, ref=op.ref, indices=indices))
+        case py.Atomic():
+            at.insert(made := mem.Atomic(value=op.value, ref=op.ref, indices=indices, fn=op.fn))
+    op.replace_with(made.results)
+
+
+@dataclass
+class _Site:
+    """One index of one access. `extent` is a polynomial; `shifted` says that it was negative throughout."""
+
+    op: Access
+    axis: int
+    value: Value
+    expr: SizeExpr
+    extent: SizeExpr
+    shifted: bool = False
+
+    @property
+    def block(self) -> Block:
+        assert self.op.parent is not None
+        return self.op.parent
+
+    @property
+    def where(self) -> str:
+        """The axis and the variable, for messages."""
+        return f"axis {self.axis} of {self.op.ref.name or 'the array'}"
+
+
+class _Resolver:
+    def __init__(self, function: func.Func, context: Context, unchecked: bool) -> None:
+        self.context = context
+        self.unchecked = unchecked
+        self.ranges = Ranges(function)
+        self.launch = LaunchBlock(function, self.ranges)
+        self.hoisted: set[tuple[object, ...]] = set()
+        self.done: dict[tuple[Value, SizeExpr], list[tuple[Block, Value]]] = {}
+
+    def resolve(self, op: Access, axis: int) -> Value:
+        """The index to use instead of the one for `axis`, with what is needed to trust it."""
+        site = self._site(op, axis)
+        if self._proved(site):
+            return site.value
+        if site.shifted and self.unchecked:
+            return site.value
+        return self._resolve_unproved(site)
+
+    def _site(self, op: Access, axis: int) -> _Site:
+        value = op.indices[axis]
+        expr = self.ranges.polynomials.of(value)
+        extent = self.launch.extent(op.ref, axis, op)
+        site = _Site(op, axis, value, expr, extent)
+        if self.ranges.nonnegative(self.ranges.exact(value) * -1 - 1, site.block):
+            site.value = self._plus_extent(site)
+            site.expr = expr + extent
+            site.shifted = True
+            self.context.count("indices that count from the end")
+        return site
+
+    def _plus_extent(self, site: _Site) -> Value:
+        extent = self.launch.value_at(site.extent, site.op)
+        return Builder.before(site.op).value(arith.Elementwise(fn="add", args=[site.value, extent]))
+
+    def _proved(self, site: _Site) -> bool:
+        # A polynomial proved to lie in the range is the value itself, whether or not a part of it has wrapped.
+        for expr in (site.expr, self.ranges.exact(site.value)):
+            above = self.ranges.nonnegative(expr, site.block)
+            if above and self.ranges.nonnegative(site.extent - expr - 1, site.block):
+                self.context.count("indices proved in range")
+                return True
+        return False
+
+    def _resolve_unproved(self, site: _Site) -> Value:
+        for block, value in self.done.get((site.value, site.extent), ()):
+            if _encloses(block, site.block):
+                return value
+        if self.unchecked:
+            self.context.count("indices trusted")
+        elif self._hoist_check(site):
+            self.context.count("indices checked at launch")
+        else:
+            self._check_in_place(site)
+            self.context.count("indices checked in place")
+        value = self._wrapped(site)
+        self.done.setdefault((site.value, site.extent), []).append((site.block, value))
+        return value
+
+    def _wrapped(self, site: _Site) -> Value:
+        if site.shifted or self.ranges.nonnegative(self.ranges.exact(site.value), site.block):
+            return site.value
+        at = Builder.before(site.op)
+        extent = self.launch.value_at(site.extent, site.op)
+        negative = at.value(arith.Elementwise(fn="lt", args=[site.value, index(at, 0)]))
+        from_end = at.value(arith.Elementwise(fn="add", args=[site.value, extent]))
+        self.context.count("indices that may be negative")
+        return at.value(arith.Elementwise(fn="select", args=[negative, from_end, site.value]))
+
+    def _hoist_check(self, site: _Site) -> bool:
+        """Check the extremes of an affine index at the function's start. False when that cannot be said there."""
+        extremes = self.launch.extremes(site.expr, site.op)
+        if extremes is None:
+            return False
+        needed = self._needed(site, extremes)
+        key = (*needed, *extremes.guards)
+        if key in self.hoisted:
+            return True
+        condition = self.launch.all_or_empty(needed, extremes.guards)
+        if condition is None:
+            return False
+        self.hoisted.add(key)
+        values = [self.launch.value(each) for each in (extremes.lowest, extremes.highest, site.extent)]
+        self.launch.insert(
+            py.Check(
+                condition=condition,
+                values=values,
+                error="IndexError",
+                message=f"indices {{}} to {{}} are out of range for {site.where} with extent {{}}",
+                launch=True,
+                loc=site.op.loc,
+            )
+        )
+        return True
+
+    def _needed(self, site: _Site, extremes: Extremes) -> list[SizeExpr]:
+        """What has to be at least 0 for all indices to be valid."""
+        lowest = extremes.lowest if site.shifted else extremes.lowest + site.extent
+        needed: list[SizeExpr] = []
+        if not self.ranges.nonnegative(site.expr, site.block):
+            needed.append(lowest)
+        if not self.ranges.nonnegative(site.extent - site.expr - 1, site.block):
+            needed.append(site.extent - extremes.highest - 1)
+        return needed
+
+    def _check_in_place(self, site: _Site) -> None:
+        at = Builder.before(site.op)
+        extent = self.launch.value_at(site.extent, site.op)
+        exact = self.ranges.exact(site.value)
+        conditions: list[Value] = []
+        if not self.ranges.nonnegative(exact, site.block):
+            lowest = index(at, 0)
+            if not site.shifted:
+                lowest = at.value(arith.Elementwise(fn="neg", args=[extent]))
+            conditions.append(at.value(arith.Elementwise(fn="ge", args=[site.value, lowest])))
+        if not self.ranges.nonnegative(site.extent - exact - 1, site.block):
+            conditions.append(at.value(arith.Elementwise(fn="lt", args=[site.value, extent])))
+        condition = conditions[0]
+        for other in conditions[1:]:
+            condition = at.value(arith.Elementwise(fn="and", args=[condition, other]))
+        message = f"index {{}} is out of range for {site.where} with extent {{}}"
+        at.insert(
+            py.Check(condition=condition, values=[site.value, extent], error="IndexError", message=message)
+        )
+
+
+def _encloses(outer: Block, inner: Block | None) -> bool:
+    while inner is not None and inner is not outer:
+        op: Operation | None = inner.parent_op
+        inner = op.parent if op is not None else None
+    return inner is outer
