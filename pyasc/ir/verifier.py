@@ -17,6 +17,7 @@ from pyasc.ir.declare import ANY, AttributeField, OpSpec
 from pyasc.ir.levels import LEVELS, Level
 from pyasc.ir.printer import print_attribute, print_op
 from pyasc.ir.traits import ISOLATED, NO_TERMINATOR, SINGLE_BLOCK, TERMINATOR
+from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import Type
 
 
@@ -268,6 +269,7 @@ _SIMPLE: dict[str, Callable[[object], bool]] = {
     "Type": lambda value: isinstance(value, Type),
     "AffineExpr": lambda value: isinstance(value, AffineExpr),
     "AffineMap": lambda value: isinstance(value, AffineMap),
+    "SizeExpr": lambda value: isinstance(value, SizeExpr),
     "Attr": lambda _: True,
 }
 

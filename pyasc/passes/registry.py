@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "fuse": "pyasc.passes.fuse:Fuse",
     "schedule-cpu": "pyasc.passes.schedule_cpu:ScheduleCpu",
     "lower-structured": "pyasc.passes.lower_structured:LowerStructured",
+    "schedule-loops": "pyasc.passes.schedule_loops:ScheduleLoops",
     "forward": "pyasc.passes.forward:Forward",
     "unroll": "pyasc.passes.unroll:Unroll",
     "cleanup": "pyasc.passes.cleanup:Cleanup",

@@ -10,7 +10,7 @@ from pyasc.codegen.cpp import functions, nodes
 from pyasc.codegen.cpp.lower import FunctionLowering
 from pyasc.codegen.cpp.nodes import RELATION, Expr
 from pyasc.codegen.cpp.outline import captures, referenced_names
-from pyasc.codegen.cpp.values import add_all, multiply
+from pyasc.codegen.cpp.values import add_all, multiply, size_expression
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, scf
 
@@ -144,7 +144,15 @@ def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: 
         if fails
         else ""
     )
-    state.emit(nodes.Fork(function, context, tuple(given), count.text, str(op.grain), left), op)
+    state.emit(nodes.Fork(function, context, tuple(given), count.text, _grain(state, op), left), op)
+
+
+def _grain(state: FunctionLowering, op: scf.For) -> str:
+    """Iterations of a chunk: a number where the work of one is known, else computed from the sizes."""
+    known = op.work.as_constant
+    if known is not None:
+        return str(max(1, op.grain // max(1, known)))
+    return f"pa_grain({op.grain}, {size_expression(op.work, state.sizes)})"
 
 
 def _trip_count(lower: Expr, upper: Expr, step: Expr) -> Expr:

@@ -24,6 +24,16 @@ static inline int32_t pa_fail(pa_failure* failure, int32_t site, int64_t v0 = 0,
   return site;
 }
 
+// Iterations that make a chunk of about grain operations, when one iteration costs work of them.
+static inline int64_t pa_grain(int64_t grain, int64_t work) {
+  return work < 1 || work > grain ? (work < 1 ? grain : 1) : grain / work;
+}
+
+static inline int64_t pa_trip_count(int64_t lower, int64_t upper, int64_t step) {
+  if (step > 0) return upper > lower ? (upper - lower + step - 1) / step : 0;
+  return lower > upper ? (lower - upper - step - 1) / -step : 0;
+}
+
 // Memory that lives until the end of its scope; data is null when there is none to be had.
 template <class T> struct pa_array {
   explicit pa_array(int64_t count, int64_t alignment) : data(nullptr), block(nullptr) {

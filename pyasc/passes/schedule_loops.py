@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks loops for `cpu`: the outermost parallel ones are threaded, the innermost independent ones vectorised.
+
+    scf.for %0, %n, %1, [] {kind = "parallel"} { ... }
+
+becomes
+
+    scf.for %0, %n, %1, [] {kind = "parallel", simd = true, grain = 32768, work = (3)} { ... }
+
+A thread takes `grain` scalar operations at a time; `work` says how many one iteration costs, as a polynomial
+of the sizes, so that chunks depend on sizes alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.core import Block, Operation
+from pyasc.ir.dialects import arith, mem, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.sizes import SizeExpr, constant
+from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, TERMINATOR
+from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.base import Context, FunctionPass
+
+DEFAULT_TRIPS = 16
+"""What a loop whose trip count is not a polynomial of sizes is taken to run."""
+
+REDUCIBLE = frozenset(("add", "mul", "fma", "and", "or", "xor", "maximum", "minimum", "pymax", "pymin"))
+
+SLOW = frozenset(("div", "sqrt", "floordiv", "mod"))
+"""Functions that cost about `SLOW_COST` times an addition."""
+SLOW_COST = 4
+TRANSCENDENTAL_COST = 12
+
+TRANSCENDENTAL = frozenset(
+    """pow rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    erf erfc atan2 hypot""".split()
+)
+
+
+@dataclass(frozen=True)
+class ScheduleLoops(FunctionPass):
+    """Chooses threads and vectors. `grain` is the work of one chunk in scalar operations."""
+
+    name = "schedule-loops"
+    grain: int = 32768
+    threads: bool = True
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Mark the loops of one function."""
+        polynomials = Polynomials()
+        changed = False
+        for op in func.walk():
+            if isinstance(op, scf.For) and op.kind != "sequential":
+                changed |= self._mark(op, polynomials, context)
+        return changed
+
+    def _mark(self, loop: scf.For, polynomials: Polynomials, context: Context) -> bool:
+        before = (loop.simd, loop.grain)
+        if self.threads and loop.kind == "parallel" and not _inside_parallel(loop):
+            loop.grain = self.grain
+            loop.work = _positive(_body_work(loop.body.block, polynomials))
+            context.count("threaded loops")
+        if _vectorisable(loop):
+            loop.simd = True
+            context.count("vectorised loops")
+        return (loop.simd, loop.grain) != before
+
+
+def _inside_parallel(loop: scf.For) -> bool:
+    return any(isinstance(op, scf.For) and op.kind == "parallel" for op in loop.ancestors())
+
+
+def _vectorisable(loop: scf.For) -> bool:
+    """Innermost, independent or a reduction by one function, and nothing in it that lanes cannot share."""
+    for op in loop.body.block:
+        traits = op.spec.traits
+        if LOOP in traits or CHECKS in traits or EFFECT in traits or ALLOCATES in traits:
+            return False
+        if op.regions and any(inner.has(LOOP) or inner.has(CHECKS) or inner.has(EFFECT) for inner in op.walk()):
+            return False
+        if isinstance(op, mem.Atomic):
+            return False
+    if loop.kind == "parallel":
+        return True
+    return loop.kind == "reduction" and all(_reducible(loop, i) for i in range(len(loop.values)))
+
+
+def _reducible(loop: scf.For, number: int) -> bool:
+    combined = loop.body.block.terminator.operands[number].op
+    carried = loop.carried[number]
+    if not isinstance(combined, arith.Elementwise) or combined.fn not in REDUCIBLE:
+        return False
+    return list(carried.uses) == [combined] and combined.args.count(carried) == 1
+
+
+def _body_work(block: Block, polynomials: Polynomials) -> SizeExpr:
+    total = constant(0)
+    for op in block:
+        total = total + _op_work(op, polynomials)
+    return total
+
+
+def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr:
+    match op:
+        case scf.For():
+            return _positive(_body_work(op.body.block, polynomials)) * _trips(op, polynomials)
+        case scf.While():
+            inner = _body_work(op.before.block, polynomials) + _body_work(op.after.block, polynomials)
+            return inner * DEFAULT_TRIPS
+        case scf.If():
+            return _body_work(op.then.block, polynomials) + _body_work(op.otherwise.block, polynomials)
+        case arith.Elementwise():
+            return constant(TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1)
+        case mem.Load() | mem.Store() | mem.Atomic():
+            return constant(1)
+        case _:
+            return constant(1 if op.regions and TERMINATOR not in op.spec.traits else 0)
+
+
+def _trips(loop: scf.For, polynomials: Polynomials) -> SizeExpr:
+    step = loop.step.op
+    distance = polynomials.of(loop.upper) - polynomials.of(loop.lower)
+    if any(name.startswith("%") for name in distance.names) or not isinstance(step, arith.Constant):
+        return constant(DEFAULT_TRIPS)
+    known = distance.as_constant
+    stride = abs(int(step.value))
+    if known is not None:
+        return constant(max(1, -(-abs(known) // stride)))
+    return distance if stride == 1 else constant(DEFAULT_TRIPS)
+
+
+def _positive(work: SizeExpr) -> SizeExpr:
+    return constant(1) if not work.terms else work
