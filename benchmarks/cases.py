@@ -169,9 +169,10 @@ def _black_scholes_reference(arguments: Arguments) -> Arrays:
 
 
 def _prices(rng: np.random.Generator, n: int) -> Arguments:
-    spot, strike, years = (
-        rng.uniform(low, high, n).astype(np.float32) for low, high in ((10, 100), (10, 100), (0.1, 2))
+    spot, moneyness, years = (
+        rng.uniform(low, high, n).astype(np.float32) for low, high in ((10, 100), (0.6, 1.6), (0.25, 2))
     )
+    strike = spot * moneyness
     return {"spot": spot, "strike": strike, "years": years, "rate": 0.02, "volatility": 0.3,
             "call": _blank(n), "put": _blank(n)}  # fmt: skip
 

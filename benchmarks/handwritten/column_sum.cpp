@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr int64_t kStrip = 64;  // rows in a strip
-
 // Eight rows at once: eight streams for the prefetcher and one store per eight loads.
 void add_rows(const float* __restrict x, float* __restrict total, int64_t rows, int64_t columns) {
   int64_t i = 0;
@@ -32,10 +30,11 @@ hw::Scratch scratch;
 }  // namespace
 
 extern "C" void hw_column_sum(const float* x, float* y, int64_t rows, int64_t columns) {
-  const int64_t strips = (rows + kStrip - 1) / kStrip;
+  const int64_t strip = rows < 4096 ? rows / 16 / 8 * 8 + 8 : 256;
+  const int64_t strips = (rows + strip - 1) / strip;
   float* const partials = scratch.floats(strips * columns);
-  hw::parallel_for(rows, kStrip, [=](int64_t begin, int64_t end) {
-    float* const total = partials + begin / kStrip * columns;
+  hw::parallel_for(rows, strip, [=](int64_t begin, int64_t end) {
+    float* const total = partials + begin / strip * columns;
     for (int64_t j = 0; j < columns; ++j) total[j] = 0.0f;
     add_rows(x + begin * columns, total, end - begin, columns);
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // u = a * b + c; y = u / (1 + exp(-u)) - 0.5 * a: six operations and an exponential in one pass over memory.
 #include "pool.h"
+#include "stream.h"
 #include "vecmath.h"
 
 namespace {
@@ -13,13 +14,11 @@ HW_INLINE hw::vf chain(hw::vf a, hw::vf b, hw::vf c) {
 }  // namespace
 
 extern "C" void hw_fused_chain(const float* a, const float* b, const float* c, float* y, int64_t n) {
+  const bool streamed = hw::too_large_to_cache(n);
   hw::parallel_for(n, 1 << 15, [=](int64_t begin, int64_t end) {
-    int64_t i = begin;
-    for (; i + hw::kLanes <= end; i += hw::kLanes)
-      hw::store(y + i, chain(hw::load(a + i), hw::load(b + i), hw::load(c + i)));
-    if (const int64_t rest = end - i) {
-      hw::store_first(y + i, hw::First(rest), chain(hw::load_first<hw::vf>(a + i, hw::First(rest)), hw::load_first<hw::vf>(b + i, hw::First(rest)),
-                                         hw::load_first<hw::vf>(c + i, hw::First(rest))));
-    }
+    hw::map_row(y, begin, end, streamed, [=](auto lanes, int64_t i) {
+      return chain(hw::load(a + i, lanes), hw::load(b + i, lanes), hw::load(c + i, lanes));
+    });
+    hw::finish_streams();
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer norm of every row of x[rows, columns]: mean, mean squared deviation, scaling, while the row is in L1.
 #include "pool.h"
-#include "simd.h"
+#include "stream.h"
 
 namespace {
 
@@ -30,7 +30,9 @@ HW_INLINE float row_mean(const float* x, int64_t columns) {
 HW_INLINE float row_variance(const float* x, int64_t columns, float mean) {
   const auto squared = [](vf value, vf sum) { return hw::fma(value, value, sum); };
   const float total = row_sum(
-      columns, [&](int64_t j, vf sum) { return squared(hw::load(x + j) - mean, sum); },
+      columns, [&](int64_t j, vf sum) {
+        __builtin_prefetch(x + columns + j);
+        return squared(hw::load(x + j) - mean, sum); },
       [&](int64_t j, int64_t rest, vf sum) { return squared(hw::load_first<vf>(x + j, hw::First(rest), mean) - mean, sum); });
   return total / static_cast<float>(columns);
 }
@@ -43,11 +45,11 @@ extern "C" void hw_layer_norm(const float* x, const float* gain, const float* bi
   hw::parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float* from = x + i * columns;
-      float* __restrict to = y + i * columns;
       const float mean = row_mean(from, columns);
       const float scale = 1.0f / __builtin_sqrtf(row_variance(from, columns, mean) + epsilon);
-#pragma omp simd
-      for (int64_t j = 0; j < columns; ++j) to[j] = (from[j] - mean) * scale * gain[j] + bias[j];
+      hw::map_row(y + i * columns, 0, columns, false, [=](auto lanes, int64_t j) {
+        return (hw::load(from + j, lanes) - mean) * scale * hw::load(gain + j, lanes) + hw::load(bias + j, lanes);
+      });
     }
   });
 }

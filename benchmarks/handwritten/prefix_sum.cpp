@@ -3,11 +3,11 @@
 //
 // Blocks are summed first, then scanned from the sum of the blocks before them; within a block, sixteen elements
 // at a time are scanned in a register. A block's sum is published as soon as it is known and a block waits only
-// for those before it, so each block is read from memory once and from cache the second time.
+// for those before it, so each block is read from memory once.
 #include <memory>
 
 #include "pool.h"
-#include "simd.h"
+#include "stream.h"
 
 namespace {
 
@@ -15,7 +15,7 @@ using hw::kLanes;
 using hw::vf;
 using hw::vi;
 
-constexpr int64_t kBlock = 1 << 15;
+constexpr int64_t kBlock = 1 << 13;  // 32 KiB: the second reading comes from L1
 
 template <class V, class M>
 HW_INLINE V shifted_in_zeros(V value, M lanes) {
@@ -51,8 +51,9 @@ T block_sum(const T* x, int64_t count) {
 // Only the carry depends on the step before: one addition and one permutation.
 template <class V, class T>
 void block_scan(const T* x, T* y, int64_t count, T before) {
-  V carry = hw::splat(before);
   int64_t i = 0;
+  for (const int64_t head = hw::unaligned_head(y, count); i < head; ++i) y[i] = before += x[i];
+  V carry = hw::splat(before);
   for (; i + kLanes <= count; i += kLanes) {
     const V scanned = scan_lanes(hw::load(x + i));
     hw::store(y + i, scanned + carry);

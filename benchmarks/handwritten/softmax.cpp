@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of every row of x[rows, columns]: largest, exponentials and their sum, scaling, while the row is in L1.
 #include "pool.h"
+#include "stream.h"
 #include "vecmath.h"
 
 namespace {
@@ -25,6 +26,8 @@ HW_INLINE float row_exponentials(const float* x, float* y, int64_t columns, floa
   int64_t j = 0;
   for (; j + 2 * kLanes <= columns; j += 2 * kLanes)
     for (int k = 0; k < 2; ++k) {
+      __builtin_prefetch(x + columns + j + k * kLanes);
+      __builtin_prefetch(y + columns + j + k * kLanes, 1);
       const vf e = hw::exp(hw::load(x + j + k * kLanes) - largest);
       hw::store(y + j + k * kLanes, e);
       total[k] += e;
@@ -54,8 +57,7 @@ extern "C" void hw_softmax(const float* x, float* y, int64_t rows, int64_t colum
       float* __restrict to = y + i * columns;
       const float largest = row_largest(from, columns);
       const float scale = 1.0f / row_exponentials(from, to, columns, largest);
-#pragma omp simd
-      for (int64_t j = 0; j < columns; ++j) to[j] *= scale;
+      hw::map_row(to, 0, columns, false, [=](auto lanes, int64_t j) { return hw::load(to + j, lanes) * scale; });
     }
   });
 }
