@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, OpT, Value
 from pyasc.ir.dialects import arith
-from pyasc.ir.types import Type
+from pyasc.ir.dialects.func import Size
+from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.types import ScalarType, Type
+from pyasc.passes.analysis.affine import materialise_polynomial
 from pyasc.passes.analysis.effects import is_silent
 
 Pattern = Callable[[Operation, "Rewriter"], bool]
@@ -29,6 +33,7 @@ class Rewriter:
         self._worklist: list[Operation] = []
         self._queued: set[Operation] = set()
         self._constants: dict[tuple[str, Type], Value] = {}
+        self._extents: dict[SizeExpr, Value] = {}
 
     def push(self, op: Operation) -> None:
         """Look at the operation (again)."""
@@ -60,6 +65,24 @@ class Rewriter:
             block.insert_before(block.first, op)
             known = self._constants[key] = op.results[0]
         return known
+
+    def extent(self, extent: int | SizeExpr) -> Value:
+        """The value of an extent, at the start of the function, shared by all who ask for the same one."""
+        block = self.root.regions[0].block
+        if isinstance(extent, int):
+            return self.constant(extent, ScalarType(dtypes.i64))
+        known = self._extents.get(extent)
+        if known is None or known.op is None or known.op.parent is None:
+            known = materialise_polynomial(extent, self._size, Builder(block, block.first, self.root.loc))
+            self._extents[extent] = known
+        return known
+
+    def _size(self, name: str) -> Value:
+        block = self.root.regions[0].block
+        size = Size(symbol=name)
+        block.insert_before(block.first, size)
+        size.results[0].name = name
+        return size.results[0]
 
     def replace(self, op: Operation, values: Sequence[Value]) -> None:
         """Replace the results of `op` and erase it."""
