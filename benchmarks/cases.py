@@ -146,9 +146,7 @@ def _mandelbrot_reference(arguments: Arguments) -> Arrays:
 
 def _normal_cdf(d: np.ndarray) -> np.ndarray:
     t = 1.0 / (1.0 + 0.2316419 * np.abs(d))
-    series = t * (
-        0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429)))
-    )
+    series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
     tail = 0.3989422804 * np.exp(-0.5 * d * d) * series
     return np.where(d > 0.0, 1.0 - tail, tail)
 

@@ -157,9 +157,7 @@ def mandelbrot(x0: float, y0: float, dx: float, dy: float, limit: int, steps: as
 def normal_cdf(d):
     """The normal distribution function by formula 26.2.17 of Abramowitz and Stegun, within 7.5e-8."""
     t = 1.0 / (1.0 + 0.2316419 * abs(d))
-    series = t * (
-        0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429)))
-    )
+    series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
     tail = 0.3989422804 * asc.exp(-0.5 * d * d) * series
     return 1.0 - tail if d > 0.0 else tail
 

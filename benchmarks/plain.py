@@ -40,6 +40,15 @@ def load(*, lists: bool) -> dict[str, Callable[..., Any]]:
     return {name: value for name, value in names.items() if callable(value)}
 
 
+def text_of(name: str) -> str:
+    """The text of one function of `kernels.py`, without its decorator."""
+    text = KERNELS.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return ast.get_source_segment(text, node) or ""
+    raise KeyError(name)
+
+
 def _size_assignments(function: ast.FunctionDef) -> list[ast.stmt]:
     """`N = len(x)`, `C = len(x[0])` and so on, for every symbolic size where it is first named."""
     known: set[str] = set()

@@ -61,11 +61,9 @@ def _version(package: str) -> str:
 
 def table(results: list[Result]) -> str:
     """One row a kernel; times are medians, factors say how many times faster pyasc is than the other."""
-    lines = [
-        "| kernel | size | pyasc | C++ by hand | C++ / pyasc (10th to 90th percentile) | Numba / pyasc "
-        "| NumPy / pyasc | lists / pyasc | arrays / pyasc | same bits as C++ |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    heads = ["kernel", "size", "pyasc", "C++ by hand", "C++ / pyasc (10th to 90th percentile)"]
+    heads += ["Numba / pyasc", "NumPy / pyasc", "lists / pyasc", "arrays / pyasc", "same bits as C++"]
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for result in results:
         cells = [result.case, result.size, _time(result, "pyasc"), _time(result, "hand"), _spread(result)]
         cells += [_factor(result, other) for other in OTHERS]
@@ -101,31 +99,32 @@ def _factor(result: Result, other: str) -> str:
 
 
 def bars(results: list[Result]) -> str:
-    """The bars of the kernels, each with the figure reached; rows without a pyasc time do not count and are named."""
+    """The bars of the kernels, each with the figure reached; rows without a pyasc time are named, not counted."""
     ours = [result for result in results if result.seconds.get("pyasc") and "pyasc" not in result.errors]
-    lists = [_median(r, "lists") / _median(r, "pyasc") for r in ours if r.seconds.get("lists")]
-    hand = [statistics.median(r.ratios) for r in ours if r.ratios]
-    numba = [_median(r, "numba") / _median(r, "pyasc") for r in ours if r.seconds.get("numba")]
-    fused = [
-        _median(r, "numpy") / _median(r, "pyasc")
-        for r in ours
-        if r.seconds.get("numpy") and BY_NAME[r.case].fused
-    ]
-    blas = [_median(r, "numpy") / _median(r, "pyasc") for r in ours if r.case == "matmul" and r.seconds.get("numpy")]
-    missing = [result.case for result in results if result not in ours]
+    lists = _factors(ours, "lists")
+    hand = [statistics.median(result.ratios) for result in ours if result.ratios]
+    fused = _factors([result for result in ours if BY_NAME[result.case].fused], "numpy")
+    blas = _factors([result for result in ours if result.case == "matmul"], "numpy")
     lines = ["| bar | wanted | reached |", "| --- | --- | --- |"]
     lines += [
         _bar("CPython on lists, least", 40, min(lists, default=math.nan)),
         _bar("CPython on lists, geometric mean", 300, geometric_mean(lists)),
         _bar("hand-written C++, least", 0.94, min(hand, default=math.nan)),
         _bar("hand-written C++, geometric mean", 0.97, geometric_mean(hand)),
-        _bar("Numba, geometric mean", 1.0, geometric_mean(numba)),
+        _bar("Numba, geometric mean", 1.0, geometric_mean(_factors(ours, "numba"))),
         _bar("NumPy on the fused kernels, least", 2.0, min(fused, default=math.nan)),
         _bar("NumPy's BLAS for matmul", 0.5, min(blas, default=math.nan)),
     ]
+    missing = [result.case for result in results if result not in ours]
     if missing:
         lines.append(f"\nWithout a pyasc time: {', '.join(missing)}.")
     return "\n".join(lines)
+
+
+def _factors(results: list[Result], other: str) -> list[float]:
+    return [
+        _median(result, other) / _median(result, "pyasc") for result in results if result.seconds.get(other)
+    ]
 
 
 def _bar(what: str, wanted: float, reached: float) -> str:
@@ -144,10 +143,12 @@ def errors(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def append(title: str, sections: list[str]) -> None:
-    """Adds one dated run to RESULTS.md and prints it."""
+def publish(title: str, sections: list[str], *, write: bool) -> None:
+    """Prints one dated run and, if wanted, adds it to RESULTS.md."""
     text = "\n\n".join([f"## {title}", *filter(None, sections)]) + "\n"
     print(text)
+    if not write:
+        return
     head = "" if RESULTS.exists() else "# Results\n\nRuns of the scripts in this folder, oldest first.\n"
     with RESULTS.open("a", encoding="utf-8") as file:
         file.write(f"{head}\n{text}")

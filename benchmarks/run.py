@@ -70,10 +70,7 @@ def main() -> None:
     about = report.machine(options.threads)
     results = [run_case(name, options) for name in options.cases or BY_NAME]
     sections = [about, report.table(results), report.bars(results), report.errors(results)]
-    if options.quick:
-        print("\n\n".join(filter(None, sections)))
-    else:
-        report.append("Kernels", sections)
+    report.publish("Kernels", sections, write=not options.quick)
 
 
 if __name__ == "__main__":

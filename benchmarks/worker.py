@@ -90,7 +90,9 @@ def measure(case: Case, options: argparse.Namespace) -> Result:
 
 def copied(arguments: Arguments) -> Arguments:
     """The arguments with arrays of their own."""
-    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arguments.items()}
+    return {
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in arguments.items()
+    }
 
 
 def restore(working: Arguments, original: Arguments) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -32,7 +33,7 @@ def build() -> Path:
     """The shared library of all baselines, built when a source, the compiler or the flags changed."""
     sources = sorted(FOLDER.glob("*.cpp"))
     version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout
-    key = hashlib.sha256(repr((FLAGS, version, Path("/proc/cpuinfo").read_text().split("\n\n")[0].split("flags")[-1])).encode())
+    key = hashlib.sha256(repr((FLAGS, version, _instruction_sets())).encode())
     for path in (*sources, *sorted(FOLDER.glob("*.h"))):
         key.update(path.read_bytes())
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pyasc-benchmarks"
@@ -44,6 +45,15 @@ def build() -> Path:
             subprocess.run([compiler(), *FLAGS, *map(str, sources), "-o", str(built)], check=True)
             built.replace(library)
     return library
+
+
+def _instruction_sets() -> str:
+    """What `-march=native` depends on, where the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), platform.machine())
 
 
 class Baselines:

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compiling costs, in time and in memory: `python -m benchmarks.bench_compile`.
+
+Times to C++ text run no C++ compiler. Every repetition compiles a text that was not seen before, so that no cache can
+answer for the compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import plain, plot, report
+
+ROOT = Path(__file__).resolve().parent.parent
+LENGTHS = (10, 30, 100, 300, 1000, 3000)
+DEPTHS = (1, 2, 4, 8, 16, 32)
+
+ADD = """
+def add{tag}(a: asc.float32[N], b: asc.float32[N], c: asc.float32[N]):
+    for i in range(N):
+        c[i] = a[i] + b[i]
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a figure and, where there is one, its bar, both in `unit`."""
+
+    what: str
+    figure: float
+    unit: str
+    bar: float | None = None
+
+    def text(self) -> str:
+        """The line as Markdown."""
+        bar = "" if self.bar is None else f"under {self.bar:g}{'' if self.figure < self.bar else ' (missed)'}"
+        return f"| {self.what} | {self.figure:.4g} {self.unit} | {bar} |"
+
+
+def tagged(name: str) -> str:
+    """The text of a benchmark kernel with `{tag}` at the end of its name."""
+    return plain.text_of(name).replace(f"def {name}(", f"def {name}{{tag}}(")
+
+
+def to_cpp(text: str) -> str:
+    """The C++ of a kernel given as source text."""
+    import pyasc as asc
+
+    return asc.kernel_from_source(text).source("cpu")
+
+
+def milliseconds_to_cpp(text: str, runs: int) -> float:
+    """The median over runs, each with a kernel of a new name, after one that loads what is loaded on first use."""
+    samples = []
+    for number in range(runs + 1):
+        fresh = text.replace("{tag}", f"_{number}")
+        started = time.perf_counter()
+        to_cpp(fresh)
+        samples.append((time.perf_counter() - started) * 1e3)
+    return statistics.median(samples[1:])
+
+
+def long_kernel(statements: int) -> str:
+    """One loop with a body of that many assignments, each of which needs the one before."""
+    head = "def long{tag}(x: asc.float32[N], y: asc.float32[N]):\n    for i in range(N):\n        t = x[i]\n"
+    body = "".join(f"        t = t * {1 + k / 7} + x[i]\n" for k in range(statements))
+    return head + body + "        y[i] = t\n"
+
+
+def deep_kernel(depth: int) -> str:
+    """That many sequential loops of two iterations, one in the other."""
+    lines = ["def deep{tag}(x: asc.float32[N], y: asc.float32[N]):"]
+    lines += ["    " * (level + 1) + f"for i{level} in range(2):" for level in range(depth)]
+    lines.append("    " * (depth + 1) + "y[i0] = y[i0] * 0.5 + x[i0]")
+    return "\n".join(lines) + "\n"
+
+
+def child(program: str, **variables: str) -> str:
+    """What a new interpreter prints on running the program."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"a measuring process failed:\n{done.stderr}")
+    return done.stdout
+
+
+def median_of(runs: int, sample: Callable[[], float]) -> float:
+    """The median of that many samples."""
+    return statistics.median(sample() for _ in range(runs))
+
+
+def process_to_cpp() -> float:
+    """Milliseconds from starting an interpreter to its end, a kernel's C++ printed in between."""
+    program = f"import pyasc as asc; print(asc.kernel_from_source({ADD.format(tag='')!r}).source('cpu'))"
+    started = time.perf_counter()
+    child(program)
+    return (time.perf_counter() - started) * 1e3
+
+
+def import_time() -> float:
+    """Milliseconds of `import pyasc` and of naming what a kernel file names, NumPy being there."""
+    program = (
+        "import numpy, time; t = time.perf_counter()\n"
+        "import pyasc as asc; asc.kernel; asc.float32; asc.parallel_for\n"
+        "print((time.perf_counter() - t) * 1e3)"
+    )
+    return float(child(program))
+
+
+def cold_compiles() -> dict[str, float]:
+    """With an empty cache: seconds of the first launch of a kernel (`first`), and of another's (`second`).
+
+    The first builds the run-time library of the machine too. Peak memory in MiB of the process (`memory`), compilers
+    it started not counted, and of one that has only NumPy (`numpy`).
+    """
+    program = f"""
+import json, resource, time
+import numpy as np
+numpy = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+import pyasc as asc
+a, b, c = (np.ones(1000, np.float32) for _ in range(3))
+seconds = []
+for tag in ("_one", "_two"):
+    kernel = asc.kernel_from_source({ADD!r}.replace("{{tag}}", tag))
+    started = time.perf_counter()
+    kernel(a, b, c)
+    seconds.append(time.perf_counter() - started)
+    if tag == "_one":
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps(dict(first=seconds[0], second=seconds[1], memory=memory, numpy=numpy)))
+"""
+    with tempfile.TemporaryDirectory() as cache:
+        return json.loads(child(program, PYASC_CACHE_DIR=cache, PYASC_DEVICE="cpu"))
+
+
+def table(runs: int) -> str:
+    """All figures with bars."""
+    cold = [cold_compiles() for _ in range(runs)]
+    median = {key: statistics.median(sample[key] for sample in cold) for key in cold[0]}
+    rows = [
+        Row("add to C++ text, warm", milliseconds_to_cpp(ADD, runs), "ms", 10),
+        Row("tiled matmul to C++ text, warm", milliseconds_to_cpp(tagged("matmul_tiled"), runs), "ms", 25),
+        Row("conv3x3 to C++ text, warm", milliseconds_to_cpp(tagged("conv3x3"), runs), "ms", 25),
+        Row("new process to C++ text", median_of(runs, process_to_cpp), "ms", 350),
+        Row("cold compile and first launch of a small kernel", median["second"], "s", 0.4),
+        Row("the same with the run-time library, once a machine", median["first"], "s"),
+        Row("import, NumPy being loaded", median_of(runs, import_time), "ms", 80),
+        Row("peak memory of a process that compiled one kernel", median["memory"], "MiB", 60),
+        Row("the part of it that Python and NumPy take", median["numpy"], "MiB"),
+    ]
+    return "\n".join(["| what | measured | bar |", "| --- | --- | --- |", *(row.text() for row in rows)])
+
+
+def scaling(name: str, sizes: tuple[int, ...], make: Callable[[int], str], runs: int) -> str:
+    """A table of time against size, the exponent between the last two sizes, and a plot beside RESULTS.md."""
+    times = [milliseconds_to_cpp(make(size), runs) for size in sizes]
+    picture = report.RESULTS.with_name(f"compile_{name}.svg")
+    picture.write_text(
+        plot.log_log(f"time to C++ text against {name}", name, "ms", sizes, times), encoding="utf-8"
+    )
+    lines = [f"| {name} | " + " | ".join(map(str, sizes)) + " |", "| --- |" + " --- |" * len(sizes)]
+    lines.append("| ms | " + " | ".join(f"{time:.3g}" for time in times) + " |")
+    slope = plot.slope(sizes[-2:], times[-2:])
+    return "\n".join([*lines, "", f"Growth at the end: size to the power {slope:.2f}. Plot: {picture.name}."])
+
+
+def main() -> None:
+    """Measures, and adds the tables to RESULTS.md unless told not to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_compile", description=__doc__)
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--quick", action="store_true", help="print only")
+    options = parser.parse_args()
+    sections = [
+        report.machine(threads=1),
+        table(options.runs),
+        scaling("statements", LENGTHS, long_kernel, min(options.runs, 3)),
+        scaling("depth", DEPTHS, deep_kernel, min(options.runs, 3)),
+    ]
+    report.publish("Compiling", sections, write=not options.quick)
+
+
+if __name__ == "__main__":
+    main()
