@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rt_shim import Loop, Shim
+from scipy import special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +46,11 @@ class Function:
     note: str = ""
 
 
+def _gelu_tanh(x: Doubles) -> Doubles:
+    """0.5 x (1 + tanh u) as x / (1 + exp(-2u)), which does not cancel for negative x."""
+    return x * special.expit(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
+
+
 FUNCTIONS = (
     Function("exp", np.exp, 1.0),
     Function("exp2", np.exp2, 1.25),
@@ -55,6 +61,25 @@ FUNCTIONS = (
     Function("log1p", np.log1p, 2.0),
     Function("sqrt", np.sqrt, 0.5, "correctly rounded"),
     Function("rsqrt", lambda x: 1 / np.sqrt(x), 1.5),
+    Function("sin", np.sin, 2.0),
+    Function("cos", np.cos, 2.0),
+    Function("tan", np.tan, 3.5),
+    Function("asin", np.arcsin, 3.0),
+    Function("acos", np.arccos, 3.0),
+    Function("atan", np.arctan, 3.0),
+    Function("tanh", np.tanh, 2.0),
+    Function("sinh", np.sinh, 3.0),
+    Function("cosh", np.cosh, 3.0),
+    Function("asinh", np.arcsinh, 4.0),
+    Function("acosh", np.arccosh, 4.0),
+    Function("atanh", np.arctanh, 4.0),
+    Function("erf", special.erf, 2.0),
+    Function("erfc", special.erfc, 4.0),
+    Function("sigmoid", special.expit, 3.0),
+    Function("silu", lambda x: x * special.expit(x), 4.0),
+    Function("gelu", lambda x: x * special.ndtr(x), 5.0, "the form with erf"),
+    Function("gelu_tanh", _gelu_tanh, 4.0, "the form with tanh"),
+    Function("cbrt", np.cbrt, 1.0),
 )
 
 

@@ -24,7 +24,7 @@ template <class... Rest> PA_FN double pa_poly(double x, double c, Rest... rest) 
   return pa_fma(pa_poly(x, rest...), x, c);
 }
 
-// p * 2^n for p near 1 and n in [-151, 129], rounded once also where the result is subnormal.
+// p * 2^n for p near 1 and n in [-151, 151], rounded once also where the result is subnormal.
 // `rounded` is n + PA_ROUND_F32.
 PA_FN float pa_scale_by_rounded(float p, float rounded) {
   const bool down = rounded <= PA_ROUND_F32;
@@ -58,19 +58,20 @@ PA_FN pa_exp_split pa_split_exp(float x) {
   return {rounded, pa_fma(n, -PA_LN2_LO, pa_fma(n, -PA_LN2_HI, x))};
 }
 
-// NaN passes through, since it is neither above nor below.
-PA_FN float pa_limit(float x, float low, float high) {
-  const float capped = x > high ? high : x;
-  return capped < low ? low : capped;
+// x brought into [-bound, bound]; NaN passes through. One comparison of |x|: two of x would be merged
+// by g++ with what follows into a tangle of masks.
+PA_FN float pa_limit(float x, float bound) {
+  const float magnitude = __builtin_fabsf(x);
+  return __builtin_copysignf(magnitude > bound ? bound : magnitude, x);
 }
 
 PA_FN float pa_exp(float x) {
-  const pa_exp_split s = pa_split_exp(pa_limit(x, -104.0f, 89.0f));
+  const pa_exp_split s = pa_split_exp(pa_limit(x, 104.0f));
   return pa_scale_by_rounded(pa_exp_reduced(s.r), s.rounded);
 }
 
 PA_FN float pa_exp2(float x) {
-  const float limited = pa_limit(x, -151.0f, 129.0f);
+  const float limited = pa_limit(x, 151.0f);
   const float rounded = limited + PA_ROUND_F32;
   const float r = limited - (rounded - PA_ROUND_F32);
   const float q = pa_poly(r, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6b084p-5f, 0x1.3b2a06p-7f, 0x1.5d8ae2p-10f,
@@ -80,7 +81,8 @@ PA_FN float pa_exp2(float x) {
 
 // Half of the result is formed, since 2^128 is not a float32.
 PA_FN float pa_expm1(float x) {
-  const pa_exp_split s = pa_split_exp(pa_limit(x, -18.0f, 89.0f));
+  const float capped = x > 89.0f ? 89.0f : x;
+  const pa_exp_split s = pa_split_exp(capped < -18.0f ? -18.0f : capped);
   const float half_power = pa_exp2_of_rounded(s.rounded - 1.0f);
   const float result = 2.0f * pa_fma(pa_expm1_reduced(s.r), half_power, half_power - 0.5f);
   return __builtin_fabsf(x) < 0x1p-25f ? x : result;
@@ -150,6 +152,70 @@ PA_FN float pa_log1p(float x) {
 PA_FN float pa_sqrt(float x) { return __builtin_sqrtf(x); }
 PA_FN float pa_rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 
+// log2 of |x| in double, to about 2^-36 of itself; infinities and NaN as libm's.
+PA_FN double pa_log2_wide(float magnitude) {
+  const pa_log_split s = pa_split_log(magnitude);
+  const double f = (double)s.f;
+  const double q = pa_poly(f, 0x1.71547652a1e94p0, -0x1.715476565d27cp-1, 0x1.ec709ebb96761p-2, -0x1.71547097b06e6p-2,
+                           0x1.277651fb61148p-2, -0x1.ec72b58e3eeb9p-3, 0x1.a63f449678a1cp-3, -0x1.714171c630df2p-3,
+                           0x1.452916e9fd35ap-3, -0x1.252f2c861e74bp-3, 0x1.2871e8794e27bp-3, -0x1.2489273572c99p-3,
+                           0x1.3ce90f44a423bp-4);
+  const double result = pa_fma(f, q, (double)s.k);
+  const double special = magnitude == 0.0f ? -__builtin_inf() : (double)magnitude;
+  return ((magnitude > 0.0f) & (magnitude < __builtin_inff())) ? result : special;
+}
+
+// 2^u for any double u, rounded once to float32.
+PA_FN float pa_exp2_wide(double u) {
+  const double magnitude = __builtin_fabs(u);
+  const double limited = __builtin_copysign(magnitude > 160.0 ? 160.0 : magnitude, u);
+  const double rounded = limited + 0x1.8p52;
+  const double r = limited - (rounded - 0x1.8p52);
+  const double q = pa_poly(r, 0x1.62e42ff0e1915p-1, 0x1.ebfbe077872d1p-3, 0x1.c6b08ac06cf79p-5, 0x1.3b29f39d4941p-7,
+                           0x1.5d8a85fd9702bp-10, 0x1.445c8406769ddp-13, 0x1.fde5ff50125cap-17);
+  return (float)(pa_fma(r, q, 1.0) * pa_bits<double>((pa_bits<uint64_t>(rounded) + 1023u) << 52));
+}
+
+// The power function of C, whose special cases are NumPy's: 1^y = x^0 = 1 even for NaN, (-1)^inf = 1,
+// a negative number to a fraction is NaN.
+PA_FN float pa_pow(float x, float y) {
+  const float magnitude = __builtin_fabsf(x);
+  const double exponent = (double)y * pa_log2_wide(magnitude);
+  const float power = pa_exp2_wide(((magnitude == 1.0f) & (y == y)) ? 0.0 : exponent);
+  // Beyond 2^24 every float32 is an even integer. The mask is arithmetic: a second select on `fraction`
+  // would be merged by g++ with the one below into branches.
+  const double small = (double)pa_limit(y, 0x1p24f);
+  const double rounded = small + 0x1.8p52;
+  const bool fraction = rounded - 0x1.8p52 != small;
+  const uint32_t odd = (uint32_t)pa_bits<uint64_t>(rounded) & ((uint32_t)fraction - 1u);
+  const uint32_t odd_sign = (odd << 31) & pa_bits<uint32_t>(x);
+  const float with_sign = pa_bits<float>(pa_bits<uint32_t>(power) ^ odd_sign);
+  const bool undefined = (x < 0.0f) & (magnitude < __builtin_inff()) & fraction;
+  const float result = undefined ? __builtin_nanf("") : with_sign;
+  return ((y == 0.0f) | (x == 1.0f)) ? 1.0f : result;
+}
+
+// A first guess by dividing the exponent by three, then two steps of Halley's iteration, the last in double.
+PA_FN float pa_cbrt(float x) {
+  const float magnitude = __builtin_fabsf(x);
+  const bool tiny = magnitude < 0x1p-100f;
+  const float a = tiny ? magnitude * 0x1p48f : magnitude;
+  const float guess = pa_bits<float>(pa_bits<uint32_t>(a) / 3u + 0x2a5107c5u);
+  const float cube = 0.25f * guess * guess * guess, quarter = 0.25f * a;
+  const double near = (double)(guess * ((cube + 2.0f * quarter) / (2.0f * cube + quarter)));
+  const double wide = (double)a, near_cube = near * near * near;
+  const float root = (float)(near * (near_cube + 2.0 * wide) / (2.0 * near_cube + wide));
+  const float result = __builtin_copysignf(tiny ? root * 0x1p-16f : root, x);
+  return ((magnitude > 0.0f) & (magnitude < __builtin_inff())) ? result : x;
+}
+
+PA_FN float pa_hypot(float x, float y) {
+  const double dx = (double)x, dy = (double)y;
+  const float result = (float)__builtin_sqrt(dx * dx + dy * dy);
+  const bool infinite = (__builtin_fabsf(x) == __builtin_inff()) | (__builtin_fabsf(y) == __builtin_inff());
+  return infinite ? __builtin_inff() : result;
+}
+
 PA_FN double pa_exp(double x) { return __builtin_exp(x); }
 PA_FN double pa_exp2(double x) { return __builtin_exp2(x); }
 PA_FN double pa_expm1(double x) { return __builtin_expm1(x); }
@@ -157,6 +223,9 @@ PA_FN double pa_log(double x) { return __builtin_log(x); }
 PA_FN double pa_log2(double x) { return __builtin_log2(x); }
 PA_FN double pa_log10(double x) { return __builtin_log10(x); }
 PA_FN double pa_log1p(double x) { return __builtin_log1p(x); }
+PA_FN double pa_pow(double x, double y) { return __builtin_pow(x, y); }
+PA_FN double pa_cbrt(double x) { return __builtin_cbrt(x); }
+PA_FN double pa_hypot(double x, double y) { return __builtin_hypot(x, y); }
 PA_FN double pa_sqrt(double x) { return __builtin_sqrt(x); }
 PA_FN double pa_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#define PA_FN static inline __attribute__((always_inline))
+#define PA_ALWAYS inline __attribute__((always_inline))
+#define PA_FN static PA_ALWAYS
 #define PA_LIKELY(c) __builtin_expect(!!(c), 1)
 
 // Several compilers contract to fma only where asked; the macro of each is different.
@@ -164,6 +165,16 @@ PA_FN float pa_fmin(float a, float b) { return ((a < b) | (b != b)) ? a : b; }
 PA_FN float pa_fmax(float a, float b) { return ((a > b) | (b != b)) ? a : b; }
 PA_FN double pa_fmin(double a, double b) { return ((a < b) | (b != b)) ? a : b; }
 PA_FN double pa_fmax(double a, double b) { return ((a > b) | (b != b)) ? a : b; }
+
+// The neutral elements of minimum and maximum.
+template <class T> PA_FN T pa_highest() {
+  if constexpr (pa_kind<T>::value == 2) return T(__builtin_inff());
+  else return pa_int<T>::max;
+}
+template <class T> PA_FN T pa_lowest() {
+  if constexpr (pa_kind<T>::value == 2) return T(-__builtin_inff());
+  else return pa_int<T>::min;
+}
 
 // numpy.clip: minimum(maximum(x, low), high).
 template <class T> PA_FN T pa_clip(T x, T low, T high) { return pa_minimum(pa_maximum(x, low), high); }

@@ -8,5 +8,8 @@
 #include "pyasc_half.h"
 #include "pyasc_buffer.h"
 #include "pyasc_math.h"
+#include "pyasc_special.h"
+#include "pyasc_trig.h"
+#include "pyasc_vec.h"
 
 #endif
