@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Interpretation of buffers: elements, views, copies and register vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import mem, py, vec
+from pyasc.ir.interpreter_state import Frame, Handler, InterpreterError, element, set_element, undefined
+from pyasc.ir.numbers_eval import carried, evaluate, evaluate_constants, plain
+from pyasc.ir.numbers_half import Array
+from pyasc.ir.types import RefType, VectorType, dtype_of
+
+
+def _alloc(frame: Frame, op: mem.Alloc) -> Sequence[Any]:
+    assert isinstance(op.ref.type, RefType)
+    return (undefined(frame.result_shape(op.ref.type.shape, op.sizes), op.ref.type.dtype),)
+
+
+def _load(frame: Frame, op: mem.Load) -> Sequence[Any]:
+    return (element(frame[op.ref], dtype_of(op.ref.type), frame.all(op.indices)),)
+
+
+def _store(frame: Frame, op: mem.Store) -> Sequence[Any]:
+    set_element(frame[op.ref], dtype_of(op.ref.type), frame.all(op.indices), frame[op.value])
+    return ()
+
+
+def _atomic(frame: Frame, op: mem.Atomic) -> Sequence[Any]:
+    _combine(frame[op.ref], op.ref, frame.all(op.indices), op.fn, frame[op.value])
+    return ()
+
+
+def _combine(array: Array, ref: Value, index: Sequence[int], fn: str, value: Any) -> None:
+    dtype = dtype_of(ref.type)
+    combined = evaluate_constants(fn, dtype, element(array, dtype, index), value)
+    set_element(array, dtype, index, combined)
+
+
+def _dim(frame: Frame, op: mem.Dim) -> Sequence[Any]:
+    return (frame[op.ref].shape[op.axis],)
+
+
+def _view(frame: Frame, op: mem.View) -> Sequence[Any]:
+    return (view(frame[op.ref], frame.all(op.offsets), frame.all(op.sizes), frame.all(op.steps), op.axes),)
+
+
+def view(
+    array: Array, offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]
+) -> Array:
+    """Another array onto the same memory, by the rules of `mem.view`. Raises InterpreterError outside of it."""
+    boxes = list(zip(offsets, sizes, steps, array.shape, strict=True))
+    shape = tuple(1 if axis < 0 else sizes[axis] for axis in axes)
+    if any(size < 0 for size in sizes):
+        raise InterpreterError(f"a view has sizes {list(sizes)}")
+    if 0 in sizes:
+        return np.empty(shape, array.dtype)
+    for offset, size, step, extent in boxes:
+        if not (0 <= offset < extent and 0 <= offset + (size - 1) * step < extent):
+            raise InterpreterError(
+                f"a view of {size} elements from {offset} by {step} leaves extent {extent}"
+            )
+    strides = tuple(0 if axis < 0 else array.strides[axis] * steps[axis] for axis in axes)
+    start = array[tuple(slice(offset, None) for offset in offsets)]
+    return np.lib.stride_tricks.as_strided(start, shape, strides)
+
+
+def _copy(frame: Frame, op: mem.Copy) -> Sequence[Any]:
+    source, target = frame[op.source], frame[op.target]
+    if source.shape != target.shape:
+        raise InterpreterError(f"mem.copy between shapes {source.shape} and {target.shape}")
+    target[...] = source.copy()
+    return ()
+
+
+def python_index(array: Array, index: Sequence[int]) -> list[int]:
+    """Indices under Python's rules: negative ones count from the end. Raises IndexError as NumPy words it."""
+    found: list[int] = []
+    for axis, (i, extent) in enumerate(zip(index, array.shape, strict=True)):
+        if not -extent <= i < extent:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {extent}")
+        found.append(i + extent if i < 0 else i)
+    return found
+
+
+def _py_load(frame: Frame, op: py.Load) -> Sequence[Any]:
+    array = frame[op.ref]
+    return (element(array, dtype_of(op.ref.type), python_index(array, frame.all(op.indices))),)
+
+
+def _py_store(frame: Frame, op: py.Store) -> Sequence[Any]:
+    array = frame[op.ref]
+    set_element(array, dtype_of(op.ref.type), python_index(array, frame.all(op.indices)), frame[op.value])
+    return ()
+
+
+def _py_atomic(frame: Frame, op: py.Atomic) -> Sequence[Any]:
+    array = frame[op.ref]
+    _combine(array, op.ref, python_index(array, frame.all(op.indices)), op.fn, frame[op.value])
+    return ()
+
+
+def _lanes(array: Array, index: Sequence[int], lanes: int) -> Array:
+    """The consecutive elements of the last axis that a vector access touches, as a view."""
+    *outer, last = index
+    fits = len(index) == array.ndim and all(0 <= i < n for i, n in zip(outer, array.shape, strict=False))
+    if not fits or not 0 <= last <= array.shape[-1] - lanes:
+        raise InterpreterError(f"{lanes} lanes at {tuple(index)} leave a buffer of shape {array.shape}")
+    return array[tuple(outer)][last : last + lanes]
+
+
+def _vec_load(frame: Frame, op: vec.Load) -> Sequence[Any]:
+    assert isinstance(op.value.type, VectorType)
+    return (_lanes(frame[op.ref], frame.all(op.indices), op.value.type.lanes).copy(),)
+
+
+def _vec_store(frame: Frame, op: vec.Store) -> Sequence[Any]:
+    value = frame[op.value]
+    _lanes(frame[op.ref], frame.all(op.indices), len(value))[...] = value
+    return ()
+
+
+def _splat(frame: Frame, op: vec.Splat) -> Sequence[Any]:
+    assert isinstance(op.result.type, VectorType)
+    return (np.full(op.result.type.lanes, carried(frame[op.value], op.result.type.dtype)),)
+
+
+def _reduce(frame: Frame, op: vec.Reduce) -> Sequence[Any]:
+    values, dtype = frame[op.value], dtype_of(op.value.type)
+    while len(values) > 1:
+        half = len(values) // 2
+        combined = evaluate(op.fn, values[:half], values[half : 2 * half], dtype=dtype)
+        values = np.concatenate([combined, values[2 * half :]])
+    return (plain(values[0], dtype),)
+
+
+HANDLERS: dict[type[Operation], Handler] = {
+    mem.Alloc: _alloc,
+    mem.Load: _load,
+    mem.Store: _store,
+    mem.Atomic: _atomic,
+    mem.Dim: _dim,
+    mem.View: _view,
+    mem.Copy: _copy,
+    py.Load: _py_load,
+    py.Store: _py_store,
+    py.Atomic: _py_atomic,
+    vec.Load: _vec_load,
+    vec.Store: _vec_store,
+    vec.Splat: _splat,
+    vec.Reduce: _reduce,
+}
