@@ -20,6 +20,7 @@ from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, TERMINATOR
+from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.base import Context, FunctionPass
 
@@ -78,7 +79,9 @@ def _vectorisable(loop: scf.For) -> bool:
         traits = op.spec.traits
         if LOOP in traits or CHECKS in traits or EFFECT in traits or ALLOCATES in traits:
             return False
-        if op.regions and any(inner.has(LOOP) or inner.has(CHECKS) or inner.has(EFFECT) for inner in op.walk()):
+        if op.regions and any(
+            inner.has(LOOP) or inner.has(CHECKS) or inner.has(EFFECT) for inner in op.walk()
+        ):
             return False
         if isinstance(op, mem.Atomic):
             return False
@@ -91,6 +94,8 @@ def _reducible(loop: scf.For, number: int) -> bool:
     combined = loop.body.block.terminator.operands[number].op
     carried = loop.carried[number]
     if not isinstance(combined, arith.Elementwise) or combined.fn not in REDUCIBLE:
+        return False
+    if not isinstance(carried.type, ScalarType):
         return False
     return list(carried.uses) == [combined] and combined.args.count(carried) == 1
 
@@ -112,7 +117,9 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr:
         case scf.If():
             return _body_work(op.then.block, polynomials) + _body_work(op.otherwise.block, polynomials)
         case arith.Elementwise():
-            return constant(TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1)
+            return constant(
+                TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1
+            )
         case mem.Load() | mem.Store() | mem.Atomic():
             return constant(1)
         case _:

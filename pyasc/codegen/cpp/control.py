@@ -88,6 +88,9 @@ def _body(
 ) -> list[nodes.Node]:
     """A loop body and the assignments that make the next iteration's carried values."""
     outer, state.out = state.out, []
+    for arg, value, name in zip(carried, block.terminator.operands, variables, strict=False):
+        if _updates_in_place(arg, value, block):
+            state.targets[value] = name
     for op in block:
         if op is not block.last:
             state.operation(op)
@@ -96,6 +99,14 @@ def _body(
     _assign(state, variables, values, block.terminator.operands)
     inner, state.out = state.out, outer
     return inner
+
+
+def _updates_in_place(arg: Value, value: Value, block: Block) -> bool:
+    """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later."""
+    op = value.op
+    if op is None or op.parent is not block or op.regions or sum(value.uses.values()) != 1:
+        return False
+    return list(arg.uses) == [op]
 
 
 def _assign(

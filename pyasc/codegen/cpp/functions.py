@@ -112,14 +112,14 @@ def _shortest(value: float, suffix: str) -> str:
     return text if "." in text or "e" in text else text + ".0"
 
 
-def elementwise(fn: str, dtype: DType, args: list[Expr], vector: bool = False) -> Expr:
+def elementwise(fn: str, dtype: DType, args: list[Expr]) -> Expr:
     """`fn` applied to operands of `dtype` (of the values chosen from, for a selection)."""
     if dtype in HALVES and fn not in _COMPARISONS and fn != "select" and not fn.startswith("is"):
-        return _rounded(_plain(fn, dtypes.f32, args, vector), dtype)
-    return _plain(fn, dtype, args, vector)
+        return _rounded(_plain(fn, dtypes.f32, args), dtype)
+    return _plain(fn, dtype, args)
 
 
-def _plain(fn: str, dtype: DType, args: list[Expr], vector: bool) -> Expr:
+def _plain(fn: str, dtype: DType, args: list[Expr]) -> Expr:
     if fn == "select":
         condition, chosen, other = args
         text = f"{condition.inside(TERNARY + 1)} ? {chosen.inside(TERNARY + 1)} : {other.inside(TERNARY)}"
@@ -138,7 +138,9 @@ def _plain(fn: str, dtype: DType, args: list[Expr], vector: bool) -> Expr:
         if fn in _COMPARISONS or dtype.is_bool:
             return Expr(text, precedence)
         return _narrowed(text, precedence, dtype)
-    return Expr(f"pa_{fn}({', '.join(arg.text for arg in args)})")
+    # Integer literals have C++ types of their own, so the type is spelled where they might decide it.
+    type_ = "" if dtype.is_float else f"<{CPP_NAMES[dtype]}>"
+    return Expr(f"pa_{fn}{type_}({', '.join(arg.text for arg in args)})")
 
 
 def _narrowed(text: str, precedence: int, dtype: DType) -> Expr:

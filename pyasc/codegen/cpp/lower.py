@@ -50,6 +50,7 @@ class FunctionLowering:
     sizes: dict[str, str] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     prints: list[py.Print] = field(default_factory=list)
+    targets: dict[Value, str] = field(default_factory=dict)
     outlined: list[nodes.Outlined] = field(default_factory=list)
     out: list[nodes.Node] = field(default_factory=list)
     depth: int = 0
@@ -126,7 +127,11 @@ class FunctionLowering:
         return [self.expr(value) for value in values]
 
     def define(self, value: Value, expr: Expr, reads: bool = False) -> None:
-        """Bind a result: inlined at its use where that is the same, else as a named constant."""
+        """Bind a result: assigned to the variable it is the next value of, inlined at its use, or named."""
+        if value in self.targets:
+            self.out.append(nodes.Assign(self.targets[value], expr.text))
+            self.exprs[value] = Expr(self.targets[value])
+            return
         if may_inline(value) and len(expr.text) < 90:
             if reads or self._depends_on_memory(value):
                 self.pending[value] = expr
@@ -181,15 +186,14 @@ class FunctionLowering:
 def _constant(state: FunctionLowering, op: arith.Constant) -> None:
     expr = functions.literal(op.value, dtype_of(op.result.type))
     if isinstance(op.result.type, VectorType):
-        expr = Expr(f"pa_splat<{functions.value_type(op.result.type)}>({expr})")
+        expr = Expr(f"pa_broadcast<{functions.value_type(op.result.type)}>({expr})")
     state.exprs[op.result] = expr
 
 
 def _elementwise(state: FunctionLowering, op: arith.Elementwise) -> None:
     args = state.all(op.args)
     dtype = dtype_of(op.args[-1].type)
-    vector = isinstance(op.result.type, VectorType)
-    state.define(op.result, functions.elementwise(op.fn, dtype, args, vector))
+    state.define(op.result, functions.elementwise(op.fn, dtype, args))
 
 
 def _cast(state: FunctionLowering, op: arith.Cast) -> None:
@@ -310,11 +314,12 @@ def _vec_store(state: FunctionLowering, op: vec.Store) -> None:
 
 def _vec_splat(state: FunctionLowering, op: vec.Splat) -> None:
     value = state.expr(op.value)
-    state.define(op.result, Expr(f"pa_splat<{functions.value_type(op.result.type)}>({value})"))
+    state.define(op.result, Expr(f"pa_broadcast<{functions.value_type(op.result.type)}>({value})"))
 
 
 def _vec_reduce(state: FunctionLowering, op: vec.Reduce) -> None:
-    state.define(op.result, Expr(f"pa_reduce_{op.fn}({state.expr(op.value)})"))
+    names = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}
+    state.define(op.result, Expr(f"pa_reduce<pa_op_{names[op.fn]}>({state.expr(op.value)})"))
 
 
 def _check(state: FunctionLowering, op: py.Check) -> None:

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles structured ops for caches and registers of a host processor.
+
+Product-sums get a register tile of rows by vectors with their vector operand packed into panels; long
+reductions and scans are cut into chunks whose partial results are combined in order. What an op is follows
+from its maps and iterators; ops that gain nothing are left to the plain lowering.
+
+    st.apply [...], [%a, %b], [%zero], [%c] {iterators = ["parallel", "parallel", "reduction"], ...}
+
+becomes loops over panels and rows around
+
+    %acc:8 = scf.for %0, %k, %1, [...] {kind = "reduction"} : vec<16 x f32>, ... {
+      %b0 = vec.load %panel, [%p, %k, %0]
+      %a0 = mem.load %a, [%row, %k]
+      %s0 = vec.splat %a0
+      %next0 = arith.fma %s0, %b0, %acc0
+      ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.dialects import st
+from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.chunking import chunk_columns, chunk_reduction, chunk_scan
+from pyasc.passes.analysis.contraction import match_contraction
+from pyasc.passes.analysis.register_tiles import Machine, tile_contraction
+from pyasc.passes.base import Context, FunctionPass
+
+
+@dataclass(frozen=True)
+class ScheduleCpu(FunctionPass):
+    """Chooses a schedule for each structured op.
+
+    `vector_bytes` and `registers` describe the processor's vector unit; `chunk` is the number of elements
+    that one step of a cut reduction or scan takes.
+    """
+
+    name = "schedule-cpu"
+    vector_bytes: int = 64
+    registers: int = 32
+    chunk: int = 16384
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Schedule every structured op of the function."""
+        machine = Machine(self.vector_bytes, self.registers)
+        changed = False
+        for op in [op for op in func.walk() if isinstance(op, st.Apply)]:
+            contraction = match_contraction(op)
+            if contraction is not None and tile_contraction(contraction, machine):
+                context.count("register tiles")
+            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.chunk):
+                context.count("chunked ops")
+            else:
+                continue
+            changed = True
+        return changed
