@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyasc import knobs
+from pyasc.ir import docs
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -32,6 +33,8 @@ def environment_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "environment.md": environment_page,
+    "dialects.md": docs.dialects_page,
+    "numbers.md": docs.numbers_page,
 }
 
 
