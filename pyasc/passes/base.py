@@ -40,7 +40,8 @@ class Context:
 
     def count(self, event: str, times: int = 1) -> None:
         """Count an event of the running pass, for `--pass-statistics`."""
-        self.counts[self.current, event] += times
+        if times:
+            self.counts[self.current, event] += times
 
     def remark(self, loc: Location, message: str, hint: str = "") -> None:
         """Tell the user something about a line."""

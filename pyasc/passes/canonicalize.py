@@ -39,6 +39,7 @@ from pyasc.passes.patterns import control, memory
 from pyasc.passes.rewriter import Pattern, Rewriter
 
 PATTERNS: Mapping[type[Operation], Sequence[Pattern]] = {
+    arith.Constant: (on_arith.share_constant,),
     arith.Elementwise: (on_arith.simplify_elementwise,),
     arith.Cast: (on_arith.simplify_cast,),
     scf.If: (

@@ -34,6 +34,15 @@ def fold_constants(op: Operation, rewriter: Rewriter) -> bool:
     return True
 
 
+def share_constant(op: Operation, rewriter: Rewriter) -> bool:
+    """A constant inside a branch or loop moves to the start of the function."""
+    assert isinstance(op, arith.Constant)
+    if op.parent is rewriter.root.regions[0].block:
+        return False
+    rewriter.replace(op, [rewriter.constant(op.value, op.result.type)])
+    return True
+
+
 def simplify_elementwise(op: Operation, rewriter: Rewriter) -> bool:
     """Apply the rules of the operation's function."""
     assert isinstance(op, arith.Elementwise)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Computes the same thing once: an operation equal to an earlier one that dominates it takes its results.
+
+Pure operations are merged wherever the earlier one is visible. Reads are merged when no write to memory that may
+overlap comes between, around loops as well. A repeated check is dropped.
+
+Before:
+
+    %0 = arith.add %a, %b
+    %1 = arith.add %b, %a
+    %2 = mem.load %x, [%i]
+    %3 = mem.load %x, [%i]
+    mem.store %0, %x, [%j]
+    %4 = mem.load %x, [%i]
+
+After:
+
+    %0 = arith.add %a, %b
+    %2 = mem.load %x, [%i]
+    mem.store %0, %x, [%j]
+    %4 = mem.load %x, [%i]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.declare import Attr
+from pyasc.ir.dialects import arith
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.numbers import TABLE
+from pyasc.ir.traits import BRANCH, CHECKS, COMMUTATIVE, EFFECT, PURE, READS, WRITES
+from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, read_refs, root_of
+from pyasc.passes.base import Context, FunctionPass
+
+
+@dataclass(frozen=True)
+class Cse(FunctionPass):
+    """Common subexpression elimination."""
+
+    name = "cse"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Merge equal operations of one function."""
+        return merge_equal_operations(func, context)
+
+
+def merge_equal_operations(func: Func, context: Context) -> bool:
+    """Merge equal operations of the function."""
+    merger = _Merger(context)
+    merger.visit_block(func.body.block, _Reads(None))
+    return merger.changed
+
+
+@dataclass
+class _Reads:
+    """What is known about memory in a scope: results of reads by root, and what was written since it began."""
+
+    outer: _Reads | None
+    known: dict[Value, dict[Hashable, Operation]] = field(
+        default_factory=lambda: dict[Value, dict[Hashable, Operation]]()
+    )
+    written: dict[Value, None] = field(default_factory=lambda: dict[Value, None]())
+    opaque: bool = False
+
+    def find(self, roots: list[Value], key: Hashable) -> Operation | None:
+        """An equal read whose memory has not been written since."""
+        scope: _Reads | None = self
+        while scope is not None:
+            found = scope.known.get(roots[0], {}).get(key) if roots else None
+            if found is not None:
+                return found
+            if scope.opaque or any(may_alias(root, other) for root in roots for other in scope.written):
+                return None
+            scope = scope.outer
+        return None
+
+    def add(self, roots: list[Value], key: Hashable, op: Operation) -> None:
+        """Remember a read."""
+        self.known.setdefault(roots[0], {})[key] = op
+
+    def kill(self, effects: Effects) -> None:
+        """Forget what a write may have changed."""
+        self.opaque |= effects.opaque
+        self.written.update(effects.writes)
+        for root in list(self.known):
+            if effects.may_write(root):
+                del self.known[root]
+
+
+class _Merger:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.changed = False
+        self.effects = EffectTable()
+        self.pure: dict[Hashable, Operation] = {}
+
+    def visit_block(self, block: Block, reads: _Reads) -> None:
+        added: list[Hashable] = []
+        for op in block:
+            traits = op.spec.traits
+            if PURE in traits and not op.regions:
+                self._visit_pure(op, added)
+            elif op.regions:
+                self._visit_regions(op, reads)
+            elif READS in traits and WRITES not in traits and EFFECT not in traits:
+                self._visit_read(op, reads)
+            elif traits == _ONLY_CHECKS:
+                self._visit_pure(op, added)
+            elif WRITES in traits or EFFECT in traits:
+                reads.kill(self.effects.of(op))
+        for key in added:
+            del self.pure[key]
+
+    def _visit_pure(self, op: Operation, added: list[Hashable]) -> None:
+        key = key_of(op)
+        earlier = self.pure.setdefault(key, op)
+        if earlier is op:
+            added.append(key)
+        else:
+            self._merge(op, earlier)
+
+    def _visit_read(self, op: Operation, reads: _Reads) -> None:
+        roots = [root_of(ref) for ref in read_refs(op)]
+        key = key_of(op)
+        earlier = reads.find(roots, key)
+        if earlier is not None:
+            self._merge(op, earlier)
+        elif len(roots) == 1:
+            reads.add(roots, key, op)
+
+    def _visit_regions(self, op: Operation, reads: _Reads) -> None:
+        effects = self.effects.of(op)
+        for region in op.regions:
+            for block in region.blocks:
+                inner = _Reads(reads)
+                if BRANCH not in op.spec.traits:
+                    # What an iteration reads at its start may have been written by the one before.
+                    inner.kill(effects)
+                self.visit_block(block, inner)
+        reads.kill(effects)
+
+    def _merge(self, op: Operation, earlier: Operation) -> None:
+        op.replace_with(earlier.results)
+        self.changed = True
+        self.context.count("operations merged")
+
+
+_ONLY_CHECKS = frozenset((CHECKS,))
+
+
+def key_of(op: Operation) -> Hashable:
+    """What makes two operations equal: class, operands, attributes and result types."""
+    operands = op.operands
+    if _is_commutative(op):
+        operands = sorted(operands, key=id)
+    return (
+        type(op),
+        op.segments,
+        tuple(operands),
+        tuple(_attribute_key(value) for value in op.attrs.values()),
+        tuple(value.type for value in op.results),
+    )
+
+
+def _is_commutative(op: Operation) -> bool:
+    if isinstance(op, arith.Elementwise):
+        row = TABLE.get(op.fn)
+        return row is not None and row.commutative
+    return COMMUTATIVE in op.spec.traits
+
+
+def _attribute_key(value: Attr) -> Hashable:
+    """A float by its text, since zeros of either sign are equal and NaN is not; a bool is not a number."""
+    if isinstance(value, (float, bool)):
+        return repr(value)
+    return tuple(_attribute_key(each) for each in value) if isinstance(value, tuple) else value

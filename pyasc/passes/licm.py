@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moves what does not change in a loop in front of it.
+
+Pure operations move whenever their operands come from outside. A read moves when the loop does not write that
+memory and nothing forbids reading it early: the loop has an iteration in any case, or the indices are in range
+in front of it as well. Checks and writes stay.
+
+Before:
+
+    scf.for %0, %n, %1, [] {
+    ^(%i: i64):
+      %2 = arith.mul %a, %b
+      %3 = mem.load %w, [%k]
+      %4 = arith.add %2, %3
+      mem.store %4, %y, [%i]
+      scf.yield
+    }
+
+After:
+
+    %2 = arith.mul %a, %b
+    %3 = mem.load %w, [%k]
+    %4 = arith.add %2, %3
+    scf.for %0, %n, %1, [] {
+    ^(%i: i64):
+      mem.store %4, %y, [%i]
+      scf.yield
+    }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.dialects import mem, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.traits import LOOP
+from pyasc.passes.analysis.effects import EffectTable, is_local, is_pure, root_of
+from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.base import Context, FunctionPass
+
+
+@dataclass(frozen=True)
+class Licm(FunctionPass):
+    """Loop-invariant code motion."""
+
+    name = "licm"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Move invariant operations out of the loops of one function."""
+        return hoist_invariants(func, context)
+
+
+def hoist_invariants(func: Func, context: Context) -> bool:
+    """Move invariant operations out of all loops, inner loops first."""
+    mover = _Mover(func)
+    for op in func.walk_inner_first():
+        if LOOP in op.spec.traits:
+            mover.visit(op)
+    context.count("operations moved", mover.moved)
+    return mover.moved > 0
+
+
+class _Mover:
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.moved = 0
+        self.effects = EffectTable()
+        self._ranges: Ranges | None = None
+
+    @property
+    def ranges(self) -> Ranges:
+        """The ranges of the function as it was before this pass; moving changes no value."""
+        if self._ranges is None:
+            self._ranges = Ranges(self.func)
+        return self._ranges
+
+    def visit(self, loop: Operation) -> None:
+        assert loop.parent is not None
+        for region in loop.regions:
+            for block in region.blocks:
+                for op in block:
+                    if op is not block.last and _is_invariant(op, loop) and self._may_move(op, loop):
+                        loop.parent.insert_before(loop, op)
+                        self.moved += 1
+
+    def _may_move(self, op: Operation, loop: Operation) -> bool:
+        if is_pure(op):
+            # A while loop might never end where it would not have run at all.
+            return not op.regions or not any(isinstance(each, scf.While) for each in op.walk())
+        return isinstance(op, mem.Load) and self._may_read_early(op, loop)
+
+    def _may_read_early(self, op: mem.Load, loop: Operation) -> bool:
+        effects = self.effects.of(loop)
+        if effects.may_write(op.ref):
+            return False
+        assert loop.parent is not None
+        # A check in the loop may be what keeps the index in range.
+        return (not effects.checks and self._runs(op, loop)) or self._in_range(op, loop.parent)
+
+    def _runs(self, op: Operation, loop: Operation) -> bool:
+        """Whether the first iteration runs in any case, and `op` with it."""
+        if isinstance(loop, scf.While):
+            return op.parent is loop.before.block
+        if not isinstance(loop, scf.For) or loop.parent is None:
+            return False
+        step = self.ranges.polynomials.of(loop.step).as_constant
+        if step is None:
+            return False
+        distance = self.ranges.exact(loop.upper) - self.ranges.exact(loop.lower)
+        return self.ranges.nonnegative((distance if step > 0 else distance * -1) - 1, loop.parent)
+
+    def _in_range(self, op: mem.Load, at: Block) -> bool:
+        if is_local(root_of(op.ref)) and not _is_outside(root_of(op.ref), at):
+            return False
+        for axis, index in enumerate(op.indices):
+            extent = self.ranges.polynomials.extent(op.ref, axis)
+            expr = self.ranges.polynomials.of(index)
+            if extent is None or not self.ranges.nonnegative(expr, at):
+                return False
+            if not self.ranges.nonnegative(extent - expr - 1, at):
+                return False
+        return True
+
+
+def _is_invariant(op: Operation, loop: Operation) -> bool:
+    return all(_defined_outside(value, loop) for value in op.operands) and all(
+        _defined_outside(value, loop) or _defined_inside(value, op)
+        for region in op.regions
+        for block in region.blocks
+        for inner in block
+        for each in inner.walk()
+        for value in each.operands
+    )
+
+
+def _defined_outside(value: Value, loop: Operation) -> bool:
+    return not _defined_inside(value, loop)
+
+
+def _defined_inside(value: Value, op: Operation) -> bool:
+    block = value.block
+    while block is not None:
+        parent = block.parent_op
+        if parent is op:
+            return True
+        block = parent.parent if parent is not None else None
+    return False
+
+
+def _is_outside(value: Value, at: Block) -> bool:
+    block: Block | None = at
+    while block is not None and block is not value.block:
+        parent = block.parent_op
+        block = parent.parent if parent is not None else None
+    return block is not None
