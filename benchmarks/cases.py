@@ -36,7 +36,8 @@ class Case:
 
     `make` builds the arguments, `reference` computes the outputs in float64 or exactly, `numpy` is the line (None
     where NumPy has none), `sizes` are the trailing sizes of the hand-written function. `exact` says that
-    two float32 implementations must agree to the bit.
+    two float32 implementations must agree to the bit. A variant is another way to write the kernel of the case that
+    `variant_of` names: it is measured against the same baseline and is in no mean.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Case:
     fused: bool = False
     exact: bool = False
     tolerance: Tolerance = field(default_factory=Tolerance)
+    variant_of: str | None = None
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -179,6 +181,20 @@ def _cumulated(dtype: type) -> Callable[[Arguments], Arrays]:
     return lambda arguments: {"y": np.cumsum(arguments["x"], dtype=dtype)}
 
 
+def _product(name: str, variant_of: str | None = None) -> Case:
+    return Case(
+        name,
+        "512 x 512 x 512",
+        lambda rng: {"a": _normal(rng, 512, 512), "b": _normal(rng, 512, 512), "c": _blank(512, 512)},
+        ("c",),
+        lambda arguments: {"c": np.matmul(*_wide(arguments, "a", "b"))},
+        lambda arguments: (*arguments["a"].shape, arguments["b"].shape[1]),
+        lambda a, b, c: np.matmul(a, b, out=c),
+        tolerance=Tolerance(1e-5, 2e-4),
+        variant_of=variant_of,
+    )
+
+
 _N = 1 << 22
 _P = 1 << 20
 
@@ -227,13 +243,9 @@ CASES: tuple[Case, ...] = (
         ("y",), _conv_reference, lambda arguments: (*arguments["x"].shape, arguments["w"].shape[0]), _conv_numpy,
         tolerance=Tolerance(1e-5, 2e-4),
     ),
-    Case(
-        "matmul", "512 x 512 x 512",
-        lambda rng: {"a": _normal(rng, 512, 512), "b": _normal(rng, 512, 512), "c": _blank(512, 512)},
-        ("c",), lambda arguments: {"c": np.matmul(*_wide(arguments, "a", "b"))},
-        lambda arguments: (*arguments["a"].shape, arguments["b"].shape[1]),
-        lambda a, b, c: np.matmul(a, b, out=c), tolerance=Tolerance(1e-5, 2e-4),
-    ),
+    _product("matmul"),
+    _product("matmul_tiled", "matmul"),
+    _product("matmul_operator", "matmul"),
     Case(
         "prefix_sum_f32", "N = 4,194,304",
         lambda rng: {"x": rng.uniform(0, 1, _N).astype(np.float32), "y": _blank(_N)},

@@ -22,9 +22,14 @@ class Unavailable(Exception):
     """The contender does not exist for this case or is not installed; the message says which."""
 
 
-def pyasc(case: Case, arguments: Arguments, *, threads: int, kernel: str | None = None) -> Run:
-    """The kernel of the case's name in `kernels.py`, or the one called `kernel`."""
-    compiled = getattr(importlib.import_module("benchmarks.kernels"), kernel or case.name)
+def _not_a_variant(case: Case) -> None:
+    if case.variant_of:
+        raise Unavailable(f"measured with {case.variant_of}")
+
+
+def pyasc(case: Case, arguments: Arguments, *, threads: int) -> Run:
+    """The kernel of the case's name in `kernels.py`."""
+    compiled = getattr(importlib.import_module("benchmarks.kernels"), case.name)
     values = tuple(arguments.values())
     return lambda: compiled(*values)
 
@@ -36,6 +41,7 @@ def hand(case: Case, arguments: Arguments, *, threads: int) -> Run:
 
 def numba(case: Case, arguments: Arguments, *, threads: int) -> Run:
     """`njit(parallel=True, fastmath=False)`; scalars are given as float32, as pyasc computes them."""
+    _not_a_variant(case)
     try:
         module = importlib.import_module("benchmarks.numba_kernels")
     except ModuleNotFoundError as error:
@@ -57,6 +63,7 @@ def numpy(case: Case, arguments: Arguments, *, threads: int) -> Run:
 
 def python_arrays(case: Case, arguments: Arguments, *, threads: int) -> Run:
     """The loops in CPython, on NumPy arrays."""
+    _not_a_variant(case)
     function = plain.load(lists=False)[case.name]
     values = tuple(arguments.values())
     return lambda: function(*values)
@@ -64,6 +71,7 @@ def python_arrays(case: Case, arguments: Arguments, *, threads: int) -> Run:
 
 def python_lists(case: Case, arguments: Arguments, *, threads: int) -> Run:
     """The loops in CPython, on nested lists; the caller's arrays get the results on the first run alone."""
+    _not_a_variant(case)
     function = plain.load(lists=True)[case.name]
     values = {
         name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in arguments.items()

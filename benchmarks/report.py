@@ -79,7 +79,8 @@ def _median(result: Result, name: str) -> float:
 def _time(result: Result, name: str) -> str:
     seconds = _median(result, name)
     if math.isnan(seconds):
-        return result.errors.get(name, "not run")[:80].replace("\n", " ").replace("|", "/")
+        reason = result.errors.get(name, "not run").removeprefix("Unavailable: ")
+        return reason[:80].replace("\n", " ").replace("|", "/")
     return f"{seconds * 1e3:.3f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
@@ -94,17 +95,18 @@ def _spread(result: Result) -> str:
 def _factor(result: Result, other: str) -> str:
     seconds, ours = _median(result, other), _median(result, "pyasc")
     if math.isnan(seconds):
-        return "no line" if other == "numpy" and BY_NAME[result.case].numpy is None else _time(result, other)
+        return _time(result, other)
     return _time(result, other) if math.isnan(ours) else f"{seconds / ours:.3g} ({_time(result, other)})"
 
 
 def bars(results: list[Result]) -> str:
     """The bars of the kernels, each with the figure reached; rows without a pyasc time are named, not counted."""
     ours = [result for result in results if result.seconds.get("pyasc") and "pyasc" not in result.errors]
+    blas = _factors([r for r in ours if "matmul" in (r.case, BY_NAME[r.case].variant_of)], "numpy")
+    ours = [result for result in ours if not BY_NAME[result.case].variant_of]
     lists = _factors(ours, "lists")
     hand = [statistics.median(result.ratios) for result in ours if result.ratios]
     fused = _factors([result for result in ours if BY_NAME[result.case].fused], "numpy")
-    blas = _factors([result for result in ours if result.case == "matmul"], "numpy")
     lines = ["| bar | wanted | reached |", "| --- | --- | --- |"]
     lines += [
         _bar("CPython on lists, least", 40, min(lists, default=math.nan)),
@@ -113,9 +115,11 @@ def bars(results: list[Result]) -> str:
         _bar("hand-written C++, geometric mean", 0.97, geometric_mean(hand)),
         _bar("Numba, geometric mean", 1.0, geometric_mean(_factors(ours, "numba"))),
         _bar("NumPy on the fused kernels, least", 2.0, min(fused, default=math.nan)),
-        _bar("NumPy's BLAS for matmul", 0.5, min(blas, default=math.nan)),
+        _bar("NumPy's BLAS for every way to write matmul, least", 0.5, min(blas, default=math.nan)),
     ]
-    missing = [result.case for result in results if result not in ours]
+    missing = [
+        result.case for result in results if not result.seconds.get("pyasc") or "pyasc" in result.errors
+    ]
     if missing:
         lines.append(f"\nWithout a pyasc time: {', '.join(missing)}.")
     return "\n".join(lines)

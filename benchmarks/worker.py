@@ -9,11 +9,14 @@ result is checked before it is timed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import statistics
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -75,16 +78,16 @@ def measure(case: Case, options: argparse.Namespace) -> Result:
         result.identical = all(np.array_equal(outputs["pyasc"][o], outputs["hand"][o]) for o in case.outputs)
         if case.exact and not result.identical:
             result.errors["pyasc"] = "WrongResult: not bit-identical to the baseline"
-    take_turns({name: run for name, run in pair.items() if run}, options.turns, result)
-    for name in options.contenders:
-        if name in pair:
-            continue
+    with spread_threads():
+        take_turns({name: run for name, run in pair.items() if run}, options.turns, result)
+    for name in [name for name in options.contenders if name not in pair]:
         run = ready(name)
         if run and name in PYTHON:
             wanted = options.list_runs if name == "lists" else options.array_runs
             result.seconds[name] += [timed(run) for _ in range(wanted - 1)]
         elif run:
-            take_turns({name: run}, options.turns, result)
+            with spread_threads():
+                take_turns({name: run}, options.turns, result)
     return result
 
 
@@ -115,6 +118,25 @@ def timed(run: Callable[[], object]) -> float:
     started = time.perf_counter()
     run()
     return time.perf_counter() - started
+
+
+@contextlib.contextmanager
+def spread_threads() -> Iterator[None]:
+    """Binds the calling thread to one processor and the others of the process to the rest, for a while.
+
+    A scheduler may leave a woken thread on its waker's processor for longer than a kernel takes. Every pool here
+    counts the calling thread as one of its own, so this is the placement that each of them means.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    threads = [int(name) for name in os.listdir("/proc/self/task")] if len(allowed) > 1 else []
+    for thread in threads:
+        here = thread == threading.get_native_id()
+        os.sched_setaffinity(thread, allowed[:1] if here else allowed[1:])
+    try:
+        yield
+    finally:
+        for thread in threads:
+            os.sched_setaffinity(thread, allowed)
 
 
 def turn(run: Callable[[], object]) -> float:

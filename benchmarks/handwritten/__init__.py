@@ -65,7 +65,7 @@ class Baselines:
 
     def call(self, case: Case, arguments: Arguments) -> Callable[[], object]:
         """A function of no arguments that runs the baseline of `case` on `arguments`."""
-        function = getattr(self._library, f"hw_{case.name}")
+        function = getattr(self._library, f"hw_{case.variant_of or case.name}")
         function.restype = None
         converted = [_argument(value) for value in arguments.values()]
         converted += [ctypes.c_int64(size) for size in case.sizes(arguments)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exp and log of sixteen float32 lanes, within 2 units in the last place over the whole range: infinities, NaN
-// and subnormal arguments and results included. benchmarks/check_vecmath.py measures the bound.
+// and subnormal arguments and results included. benchmarks/check_baselines.py measures the bound.
 #pragma once
 
 #include "simd.h"
