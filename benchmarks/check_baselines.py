@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the hand-written baselines on awkward sizes and measures the error of their exp and log.
 
-`python -m benchmarks.check_baselines` exits with 1 if a result is outside its case's bound, or exp or log is off by more than 2 units in the last place.
+`python -m benchmarks.check_baselines` exits with 1 if a result is outside its case's bound, or if exp or log is off by
+more than 2 units in the last place.
 """
 
 from __future__ import annotations
