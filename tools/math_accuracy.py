@@ -52,7 +52,7 @@ def _gelu_tanh(x: Doubles) -> Doubles:
 
 
 FUNCTIONS = (
-    Function("exp", np.exp, 1.0),
+    Function("exp", np.exp, 1.25),
     Function("exp2", np.exp2, 1.25),
     Function("expm1", np.expm1, 1.5),
     Function("log", np.log, 1.0),
@@ -148,9 +148,9 @@ def table(stride: int) -> str:
     """Measure every function and return the page."""
     shim = make_shim()
     rows = [(f, measure(shim, f, stride)) for f in FUNCTIONS]
-    for function, worst in rows:
-        if worst.wrong or worst.ulps > function.bound:
-            raise SystemExit(f"{function.name}: {worst} is outside its bound {function.bound}")
+    outside = [f"{f.name}: {w}, bound {f.bound}" for f, w in rows if w.wrong or w.ulps > f.bound]
+    if outside:
+        raise SystemExit("\n".join(outside))
     lines = [f"| `{f.name}` | {w.ulps:.3f} | `{w.at!r}` | {f.bound:g} | {f.note} |" for f, w in rows]
     head = HEAD.format(count=(1 << 32) // stride, machine=platform.machine())
     return head + "\n".join(lines) + "\n"
@@ -174,7 +174,7 @@ def main() -> None:
     """Write the page from a long measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--stride", type=int, default=256, help="measure every STRIDE-th float32 (1: all of them)"
+        "--stride", type=int, default=17, help="measure every STRIDE-th float32 (odd; 1: all of them)"
     )
     PAGE.write_text(table(parser.parse_args().stride))
 

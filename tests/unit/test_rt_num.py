@@ -24,7 +24,7 @@ TESTS_FLOAT = ("isnan", "isinf", "isfinite", "signbit")
 
 @pytest.fixture(scope="module")
 def ints() -> Shim:
-    loops = [Loop(f"{f}_{d}", f"pa_{f}(a, b)", (d, d), d) for f in BINARY_INT for d in INTEGERS]
+    loops = [Loop(f"{f}_{d}", f"pa_{f}(a, b)", (d, d), d, f != "pow") for f in BINARY_INT for d in INTEGERS]
     loops += [Loop(f"{f}_{d}", f"pa_{f}(a)", (d,), d) for f in UNARY_INT for d in INTEGERS]
     return Shim(loops)
 

@@ -97,6 +97,12 @@ template <class T> PA_FN double pa_int_to_f64_odd(T x) {
 PA_FN pyasc_f16 pa_f64_to_f16(double x) { return pa_f32_to_f16(pa_f64_to_f32_odd(x)); }
 PA_FN pyasc_bf16 pa_f64_to_bf16(double x) { return pa_f32_to_bf16(pa_f64_to_f32_odd(x)); }
 
+// Loops should read halves through these: a local variable of struct type keeps g++ from vectorising.
+PA_FN float pa_get(const pyasc_f16* from) { return pa_f16_to_f32(*from); }
+PA_FN float pa_get(const pyasc_bf16* from) { return pa_bf16_to_f32(*from); }
+PA_FN void pa_put(pyasc_f16* to, float value) { *to = pa_f32_to_f16(value); }
+PA_FN void pa_put(pyasc_bf16* to, float value) { *to = pa_f32_to_bf16(value); }
+
 // Widening to float is exact, so every cast from a half goes through it.
 template <class To> struct pa_caster<To, pyasc_f16> {
   PA_FN To cast(pyasc_f16 x) { return pa_cast<To>(pa_f16_to_f32(x)); }

@@ -275,10 +275,21 @@ template <class To, class From> PA_FN To pa_float_to_int(From x) {
 template <class To, class From> struct pa_caster {
   PA_FN To cast(From x) {
     if constexpr (pa_kind<To>::value == 1) return x != From(0);
+    else if constexpr (pa_kind<From>::value == 1) return x ? To(1) : To(0);  // a conversion would not vectorise
     else if constexpr (pa_kind<To>::value == 0 && pa_kind<From>::value == 2) return pa_float_to_int<To>(x);
     else return (To)x;
   }
 };
 template <class To, class From> PA_FN To pa_cast(From x) { return pa_caster<To, From>::cast(x); }
+
+// An element as it is computed with, from memory and back: a half as float (pyasc_half.h), the rest as
+// themselves. g++ does not vectorise a load of bool, hence the byte.
+template <class T> PA_FN T pa_get(const T* from) { return *from; }
+PA_FN bool pa_get(const bool* from) {
+  uint8_t byte;
+  __builtin_memcpy(&byte, from, 1);
+  return byte != 0;
+}
+template <class T> PA_FN void pa_put(T* to, T value) { *to = value; }
 
 #endif
