@@ -14,6 +14,8 @@ from pyasc.cli.failures import EXIT_CODES, report_failure
 
 _COMMANDS: dict[str, str] = {
     "opt": "pyasc.cli.opt:opt_command",
+    "info": "pyasc.cli.info:info_command",
+    "cache": "pyasc.cli.cache:cache_command",
 }
 """From the name of a subcommand to `module:command`, in the order of the help."""
 

@@ -10,7 +10,7 @@ import traceback
 import click
 
 from pyasc import knobs
-from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError, render_all
+from pyasc.ir.diagnostics import CompileError, InternalError, render_all
 
 OK, FAILED, USAGE, MISSING, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
 

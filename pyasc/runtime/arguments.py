@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of a launch as they come: what each of them is, and arrays of every origin as NumPy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pyasc.ir import dtypes
+from pyasc.ir.diagnostics import KernelTypeError, LaunchError
+from pyasc.ir.dtypes import DType
+
+Array = np.ndarray[Any, Any]
+
+_CPU_DEVICES = frozenset({1, 3, 11, 13})
+"""DLPack's numbers of memories that the host can read: plain, pinned by CUDA or ROCm, managed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array argument: its element type and number of dimensions."""
+
+    dtype: DType
+    rank: int
+
+    def __str__(self) -> str:
+        return f"{self.dtype.numpy} array of {self.rank} dimension{'' if self.rank == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberType:
+    """A number with an element type: a NumPy scalar, or what an `asc.float32` parameter takes."""
+
+    dtype: DType
+
+    def __str__(self) -> str:
+        return self.dtype.numpy
+
+
+@dataclass(frozen=True, slots=True)
+class WeakType:
+    """A Python number: `"int"`, `"float"` or `"bool"`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantType:
+    """A compile-time value. Equal constants have equal keys, and `1`, `True` and `1.0` differ."""
+
+    key: str
+    value: Any
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstantType) and self.key == other.key
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+ArgumentType = ArrayType | NumberType | WeakType | ConstantType
+
+
+def constant_key(value: Any) -> str:
+    """A text that is the same for constants that compile alike."""
+    from pyasc.frontend.dependencies import fingerprint
+
+    return fingerprint(value)
+
+
+def type_of(value: Any, where: str) -> tuple[ArgumentType, Any]:
+    """What an argument is, and the argument as an array or number of NumPy or Python.
+
+    `where` names the parameter in errors. Raises KernelTypeError for what no kernel takes.
+    """
+    if isinstance(value, bool | np.bool_):
+        return WeakType("bool") if isinstance(value, bool) else NumberType(dtypes.i1), value
+    if isinstance(value, np.generic):
+        return NumberType(ir_dtype(value.dtype, where)), value
+    if isinstance(value, int | float):
+        return WeakType("int" if isinstance(value, int) else "float"), value
+    array = as_array(value, where)
+    if array is None:
+        raise KernelTypeError(f"{where} takes arrays and numbers, got {type_name(value)}{_help(value)}")
+    return ArrayType(ir_dtype(array.dtype, where), array.ndim), array
+
+
+def _help(value: Any) -> str:
+    if isinstance(value, list | tuple | range):
+        return "; make an array of it first, with numpy.array(..., dtype=...)"
+    if hasattr(value, "__array__"):
+        return "; it offers only __array__, which may copy: pass numpy.asarray(...) of it"
+    return ""
+
+
+def type_name(value: Any) -> str:
+    """The class of a value as messages show it."""
+    return "None" if value is None else type(value).__name__
+
+
+def as_array(value: Any, where: str) -> Array | None:
+    """The array that shares memory with `value`, or None if it is not one.
+
+    Takes NumPy arrays, `__array_interface__` and DLPack. Raises LaunchError for memory that the host cannot
+    read, and KernelTypeError for a masked array.
+    """
+    if isinstance(value, np.ndarray):
+        if isinstance(value, np.ma.MaskedArray):
+            raise KernelTypeError(f"{where} is a masked array, and kernels know no masks; pass its .data")
+        return value if type(value) is np.ndarray else value.view(np.ndarray)
+    if isinstance(value, type):
+        return None
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    return _from_dlpack(value, where) if hasattr(value, "__dlpack__") else None
+
+
+def _from_dlpack(value: Any, where: str) -> Array:
+    kind, number = value.__dlpack_device__()
+    if int(kind) not in _CPU_DEVICES:
+        raise LaunchError(
+            f"{where} lives on another device (DLPack device {int(kind)}, number {number}); move it to the host first"
+        )
+    try:
+        array = np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise KernelTypeError(
+            f"{where}: {type_name(value)} cannot be read through DLPack: {error}"
+        ) from error
+    return array if array.flags.writeable or _says_read_only(value) else _writable(array)
+
+
+def _says_read_only(value: Any) -> bool:
+    """Whether the producer speaks a version of DLPack that can mark memory as read-only."""
+    try:
+        value.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        return False
+    except BufferError:
+        return True
+    return True
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Someone else's memory with the array interface of it."""
+
+    owner: Array
+    __array_interface__: dict[str, Any]
+
+
+def _writable(array: Array) -> Array:
+    """The same memory without the read-only mark that NumPy puts on what an old DLPack producer gives."""
+    interface = dict(array.__array_interface__)
+    address, _ = interface["data"]
+    return np.asarray(_Memory(array, interface | {"data": (address, False)}))
+
+
+def ir_dtype(dtype: np.dtype[Any], where: str) -> DType:
+    """The element type of a NumPy dtype of any byte order. Raises KernelTypeError when there is none."""
+    found = _ir_dtype(dtype)
+    if found is None:
+        raise KernelTypeError(
+            f"{where} has elements of {dtype}, which no kernel takes; "
+            f"there are {', '.join(d.numpy for d in dtypes.ALL)}"
+        )
+    return found
+
+
+@lru_cache(maxsize=256)
+def _ir_dtype(dtype: np.dtype[Any]) -> DType | None:
+    if dtype.name == "bfloat16" and dtype.itemsize == 2:
+        return dtypes.bf16
+    if dtype.kind not in "fiub" or dtype.subdtype is not None:
+        return None
+    return next((d for d in dtypes.ALL if d.kind == dtype.kind and _same_size(d, dtype)), None)
+
+
+def _same_size(candidate: DType, dtype: np.dtype[Any]) -> bool:
+    return candidate.bytes == dtype.itemsize and candidate is not dtypes.bf16

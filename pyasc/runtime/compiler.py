@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel in the py level of the IR to the text of a C++ unit, with every stage to look at on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyasc import knobs
+from pyasc.passes.base import Context, Hook, Pass, Remark, run_passes
+from pyasc.passes.instrument import Instrument
+from pyasc.passes.pipeline_parser import parse_pipeline
+from pyasc.runtime.abi import KernelABI
+from pyasc.runtime.faults import Faults, Site
+from pyasc.runtime.files import write_atomically
+
+if TYPE_CHECKING:
+    from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit
+    from pyasc.ir.dialects.func import Module
+
+PIPELINE_BY_LEVEL = {0: "O0", 1: "cpu", 2: "cpu", 3: "cpu"}
+"""The pipeline for each `-O` level."""
+
+LEVELS = {"py": "", "loop": "loop", "structured": "structured", "cpu": "cpu"}
+"""From the name of a level that can be shown to the pipeline that ends there."""
+
+
+@dataclass(frozen=True)
+class LoweredKernel:
+    """A kernel at the loop level, ready to be emitted: its C interface, its IR, what the passes said."""
+
+    abi: KernelABI
+    module: Module
+    file: str
+    remarks: tuple[Remark, ...] = ()
+    line_comments: bool = False
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The C++ text of some kernels, with the interface and the check sites of each, in order."""
+
+    text: str
+    abis: tuple[KernelABI, ...]
+    faults: tuple[Faults, ...]
+    prints: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]
+
+
+@dataclass
+class Stages(Hook):
+    """Collects the text of the IR after each pass that changed it, by the name of the pass."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+    def after(self, each: Pass, module: Module, context: Context, changed: bool) -> None:
+        """Keep the text."""
+        if changed or not self.texts:
+            self.texts.append((each.name, f"{module}\n"))
+
+
+def lower(module: Module, pipeline: str = "cpu", hook: Hook | None = None) -> Context:
+    """Run the passes of a pipeline over `module` in place; what they counted and remarked.
+
+    With PYASC_DUMP, every stage is written to a directory of its own there; with PYASC_VERIFY, the IR is
+    verified after every pass.
+    """
+    settings = knobs.read()
+    dump = None if settings.dump is None else dump_directory(settings.dump, module)
+    if hook is None and (dump is not None or settings.verify):
+        hook = Instrument(verify=settings.verify, dump=dump, first_number=1)
+    if dump is not None:
+        dump_stage(dump, "00-py.ir", f"{module}\n")
+    return run_passes(module, parse_pipeline(pipeline), hook)
+
+
+def dump_directory(root: Path, module: Module) -> Path:
+    """The directory of the stages of a module, named after its first kernel."""
+    name = next((func.symbol for func in module.functions if func.kernel), "module")
+    return root / name
+
+
+def dump_stage(directory: Path, name: str, text: str) -> None:
+    """Write one stage to read, or to edit and feed to `pyasc opt` and `pyasc compile`."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_atomically(directory / name, text)
+
+
+def emit(kernels: Sequence[LoweredKernel]) -> Unit:
+    """One C++ unit for all kernels. Their symbols have to differ."""
+    from pyasc.codegen.cpp.emitter import emit_cpp
+    from pyasc.codegen.cpp.lower import EmitOptions
+
+    files = list(dict.fromkeys(kernel.file for kernel in kernels))
+    options = EmitOptions(line_comments=any(kernel.line_comments for kernel in kernels))
+    emitted = emit_cpp([kernel.module for kernel in kernels], ", ".join(files), options)
+    _dump_source(kernels, emitted)
+    described = {each.symbol: each for each in emitted.kernels}
+    ours = [described[kernel.abi.symbol] for kernel in kernels]
+    return Unit(
+        emitted.text,
+        tuple(kernel.abi for kernel in kernels),
+        tuple(map(_faults, kernels, ours)),
+        tuple(each.prints for each in ours),
+    )
+
+
+def _faults(kernel: LoweredKernel, emitted: EmittedKernel) -> Faults:
+    return Faults(kernel.abi.name, tuple(Site(s.error, s.message, s.loc) for s in emitted.sites))
+
+
+def _dump_source(kernels: Iterable[LoweredKernel], emitted: EmittedUnit) -> None:
+    root = knobs.read().dump
+    if root is not None:
+        for kernel in kernels:
+            dump_stage(root / kernel.abi.symbol, "99-kernel.cpp", emitted.text)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `cpu` device: C++ from the loop level, compiled once and cached on disk, called through ctypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyasc.runtime.abi import KernelABI, describe
+from pyasc.runtime.build import BuildOptions, cached_library, environment_parts
+from pyasc.runtime.cache import CacheKey, default_cache
+from pyasc.runtime.compiler import LoweredKernel, Unit, emit
+from pyasc.runtime.faults import Faults
+from pyasc.runtime.launcher import Entry, Launch, argument_types, make_launcher
+from pyasc.runtime.loader import LoadedLibrary
+from pyasc.runtime.objects import ModuleDescription, description_source
+from pyasc.runtime.threads import load_kernel_library
+from pyasc.runtime.toolchain import default_toolchain
+
+
+@dataclass(frozen=True)
+class CpuDevice:
+    """The processor of this machine."""
+
+    name: str = "cpu"
+
+    def unavailable(self) -> str:
+        """Empty: whether there is a compiler shows when one is needed."""
+        return ""
+
+    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
+        """Compile the kernels as one unit, unless the cache has it, and load them.
+
+        Raises ToolchainMissing, BuildError, CacheError or LoadError.
+        """
+        unit = emit(kernels)
+        library = load_kernel_library(build_library(unit))
+        return [
+            make_launcher(abi, entry_of(library, abi, faults))
+            for abi, faults in zip(unit.abis, unit.faults, strict=True)
+        ]
+
+
+def build_library(unit: Unit, options: BuildOptions | None = None) -> Path:
+    """The path of the shared library of a unit, from the cache or built now."""
+    toolchain = default_toolchain()
+    options = options or BuildOptions()
+    source = unit.text + description_source(module_description(unit))
+    name = unit.abis[0].name if len(unit.abis) == 1 else f"{unit.abis[0].name}_and_{len(unit.abis) - 1}_more"
+    key = CacheKey.of(name, [("source", source), *environment_parts(toolchain, options)])
+    return cached_library(key, source, default_cache(), toolchain, options).library
+
+
+def module_description(unit: Unit) -> ModuleDescription:
+    """What a kernel object says of its kernels."""
+    kernels = [describe(abi, faults.sites) for abi, faults in zip(unit.abis, unit.faults, strict=True)]
+    return ModuleDescription.for_this_machine(kernels)
+
+
+def entry_of(library: LoadedLibrary, abi: KernelABI, faults: Faults) -> Entry:
+    """The function of one kernel in a loaded library."""
+    types = argument_types(abi)
+    return Entry(
+        library.function(abi.symbol, types),
+        library.function(abi.symbol, types, hold_gil=True),
+        faults.fail,
+    )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the status that a kernel returns to the Python exception that it stands for."""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyasc.ir.diagnostics import LaunchError
+from pyasc.ir.location import UNKNOWN, Location
+
+NO_MEMORY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One check of a kernel: the exception's class, a format over the values that failed it, and the line."""
+
+    error: str
+    message: str
+    loc: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Faults:
+    """The check sites of one kernel, by number from 1."""
+
+    kernel: str
+    sites: tuple[Site, ...]
+
+    def fail(self, status: int, values: Sequence[int]) -> None:
+        """Raise what `status` (not 0) stands for; `values` are those of the fault."""
+        if status == NO_MEMORY:
+            raise MemoryError(f"kernel `{self.kernel}` could not get the memory for a temporary array")
+        if not 0 < status <= len(self.sites):
+            raise RuntimeError(f"kernel `{self.kernel}` returned the unknown status {status}")
+        site = self.sites[status - 1]
+        raise _exception_class(site.error)(self.message(site, list(values)))
+
+    def message(self, site: Site, values: Sequence[Any]) -> str:
+        """What the exception says: the values, then the line that failed."""
+        try:
+            text = site.message.format(*values)
+        except (IndexError, KeyError, ValueError):
+            text = f"{site.message} {values}"
+        if not site.loc.known:
+            return f"{text}\n  in kernel `{self.kernel}`"
+        line = linecache.getline(site.loc.file, site.loc.line).strip()
+        shown = f"\n    {line}" if line else ""
+        return f"{text}\n  in kernel `{self.kernel}`, {site.loc.file}:{site.loc.line}{shown}"
+
+
+def _exception_class(name: str) -> type[Exception]:
+    if name == "LaunchError":
+        return LaunchError
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, Exception) else RuntimeError

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `@asc.kernel`, and their refusal when a value is not one that an option takes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+PRECISIONS = ("numpy", "strict", "mixed", "auto")
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """How a kernel is compiled.
+
+    `target` is a SoC (None: what the device at hand has); `grid` how many cores to use (None: all); `name` the
+    symbol in object files (None: the function's name).
+    """
+
+    target: str | None = None
+    precision: str = "numpy"
+    debug: bool = False
+    unchecked: bool = False
+    grid: int | None = None
+    name: str | None = None
+    autotune: bool = False
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(
+                f"precision={self.precision!r}: expected one of {', '.join(map(repr, PRECISIONS))}"
+            )
+        for flag in ("debug", "unchecked", "autotune"):
+            _check_type(flag, getattr(self, flag), bool)
+        if self.grid is not None and (type(self.grid) is not int or self.grid < 1):
+            raise ValueError(f"grid={self.grid!r}: expected a number of cores, at least 1")
+        if self.name is not None and not (isinstance(self.name, str) and self.name.isidentifier()):
+            raise ValueError(f"name={self.name!r}: expected a name that C can use")
+        if self.target is not None:
+            _check_type("target", self.target, str)
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> KernelOptions:
+        """The options given by keyword. Raises TypeError for an unknown one, ValueError for a wrong value."""
+        known = [each.name for each in fields(KernelOptions)]
+        for name in given:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(known)}"
+                raise TypeError(f"@asc.kernel has no option {name!r}; {hint}")
+        return KernelOptions(**given)
+
+
+def _check_type(name: str, value: object, expected: type) -> None:
+    if type(value) is not expected:
+        raise TypeError(f"{name}={value!r}: expected a {expected.__name__}")
