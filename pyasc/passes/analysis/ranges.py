@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pyasc.ir import sizes
 from pyasc.ir.core import Block, Operation, Value
@@ -97,7 +97,7 @@ class Ranges:
         """Whether the polynomial is at least 0 whenever control is in the block `at`."""
         key = (expr, at)
         if key not in self._proofs:
-            self._proofs[key] = _Proof(self, self._scope(at)).shows(expr)
+            self._proofs[key] = Proof(self, at).shows(expr)
         return self._proofs[key]
 
     def exact(self, value: Value) -> SizeExpr:
@@ -148,7 +148,7 @@ class Ranges:
         known, proofs = len(self._bounds), len(self._proofs)
         before = self._bounds.get(key)
         self._bounds[key] = Bounds(*([*a, *b] for a, b in _zip_bounds(before, claim)))
-        holds = all(_Proof(self, self._scope(at)).shows(goal) for goal in goals)
+        holds = all(Proof(self, at).shows(goal) for goal in goals)
         if before is not None:
             self._bounds[key] = before
         if not holds:
@@ -161,8 +161,12 @@ class Ranges:
         value = self.polynomials.atoms.get(name)
         return -1 if value is None else self._positions.get(value, 1 << 60)
 
-    def bounds(self, name: str, scope: _Scope) -> Iterator[Bounds]:
-        """What is known of a name, from its definition and then from the scopes around."""
+    def is_opaque(self, name: str) -> bool:
+        """Whether a name is that of a value, and no size, which is never negative."""
+        return name in self.polynomials.atoms
+
+    def bounds(self, name: str, at: Block) -> Iterator[Bounds]:
+        """What is known of a name in a block, from its definition and then from the scopes around."""
         value = self.polynomials.atoms.get(name)
         if value is not None:
             known = self._bounds.get(name)
@@ -171,7 +175,7 @@ class Ranges:
                 known = self._bounds[name] = Bounds()
                 define(known, value, self)
             yield known
-        yield from scope.of(name)
+        yield from self._scope(at).of(name)
 
     def _scope(self, block: Block) -> _Scope:
         known = self._scopes.get(block)
@@ -244,25 +248,39 @@ _FACTS: dict[str, Callable[[SizeExpr, SizeExpr], tuple[SizeExpr, ...]]] = {
 _NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
-class _Proof:
+class Names(Protocol):
+    """What a proof asks about the names in polynomials."""
+
+    def is_opaque(self, name: str) -> bool:
+        """Whether a name is that of a value, and no size, which is never negative."""
+        ...
+
+    def position(self, name: str) -> int:
+        """Where it is defined in program order."""
+        ...
+
+    def bounds(self, name: str, at: Block) -> Iterator[Bounds]:
+        """What is known of it in a block."""
+        ...
+
+
+class Proof:
     """One search for a chain of replacements, with a limit on its length."""
 
-    def __init__(self, ranges: Ranges, scope: _Scope) -> None:
-        self.ranges = ranges
-        self.scope = scope
+    def __init__(self, names: Names, at: Block) -> None:
+        self.names = names
+        self.at = at
         self.steps = 0
 
     def shows(self, expr: SizeExpr, replaced: frozenset[str] = frozenset()) -> bool:
         """Whether the polynomial is at least 0, with each name replaced at most once on the way."""
-        negative, atoms = False, self.ranges.polynomials.atoms
+        negative, last = False, -1
         opaque: str | None = None
         for monomial, coefficient in expr.terms:
             negative |= coefficient < 0
             for name in monomial:
-                if name in atoms and (
-                    opaque is None or self.ranges.position(name) > self.ranges.position(opaque)
-                ):
-                    opaque = name
+                if self.names.is_opaque(name) and (position := self.names.position(name)) > last:
+                    opaque, last = name, position
         if opaque is not None:
             return self._replace(expr, opaque, replaced)
         return not negative or any(self._replace(expr, name, replaced) for name in expr.names)
@@ -274,7 +292,7 @@ class _Proof:
             return False
         factor, rest = split
         replaced = replaced | {name}
-        for bounds in self.ranges.bounds(name, self.scope):
+        for bounds in self.names.bounds(name, self.at):
             for bound in bounds.lower if sign > 0 else bounds.upper:
                 self.steps += 1
                 if self.steps > MAX_STEPS:

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps in registers what would go through memory.
+
+A load takes the value that was last stored to (or loaded from) its element, when no write that may touch it comes
+between. A store that another one overwrites before anything can see it is dropped. And an element that a loop
+updates in each iteration is carried in a register: loaded before the loop, stored after it.
+
+Before:
+
+    scf.for %0, %k, %1, [] {kind = "sequential"} {
+    ^(%p: i64):
+      %2 = mem.load %a, [%i, %p]
+      %3 = mem.load %c, [%i, %j]
+      %4 = arith.add %3, %2
+      mem.store %4, %c, [%i, %j]
+      scf.yield
+    }
+
+After:
+
+    %3 = mem.load %c, [%i, %j]
+    %5 = scf.for %0, %k, %1, [%3] : f32 {
+    ^(%p: i64, %6: f32):
+      %2 = mem.load %a, [%i, %p]
+      %4 = arith.add %6, %2
+      scf.yield %4
+    }
+    mem.store %5, %c, [%i, %j]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.dialects import mem, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.traits import BRANCH, PURE
+from pyasc.passes.analysis.dependence import Access, accesses_of, compare
+from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias
+from pyasc.passes.analysis.promotion import find_promotable, promote
+from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.base import Context, FunctionPass
+
+MAX_KNOWN = 8
+"""Elements of one array that are remembered at a time."""
+
+
+@dataclass(frozen=True)
+class Forward(FunctionPass):
+    """Store-to-load forwarding, dead store elimination and scalar promotion; each can be turned off."""
+
+    name = "forward"
+    promote: bool = True
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Forward values in one function, then promote elements in its loops, inner loops first."""
+        changed = forward_values(func, context)
+        if self.promote and promote_elements(func, context):
+            changed = True
+            forward_values(func, context)
+        return changed
+
+
+def forward_values(func: Func, context: Context) -> bool:
+    """Replace loads of known elements and drop overwritten stores."""
+    forwarder = _Forwarder(func, context)
+    forwarder.visit(func.body.block, _Contents())
+    return forwarder.changed
+
+
+def promote_elements(func: Func, context: Context) -> bool:
+    """Carry elements that loops update in registers."""
+    changed = False
+    ranges: Ranges | None = None
+    for op in list(func.walk_inner_first()):
+        if isinstance(op, scf.For) and op.kind != "parallel":
+            while (found := find_promotable(op)) is not None:
+                ranges = Ranges(func) if ranges is None else ranges
+                promote(op, found, ranges)
+                context.count("elements promoted")
+                changed = True
+    return changed
+
+
+@dataclass(slots=True, eq=False)
+class _Known:
+    """The value of one element. `store` is the store it came from, while nothing can have seen its effect."""
+
+    access: Access
+    value: Value
+    store: mem.Store | None = None
+
+
+@dataclass(slots=True)
+class _Contents:
+    """Known elements by ref, oldest first."""
+
+    known: dict[Value, list[_Known]] = field(default_factory=lambda: dict[Value, list[_Known]]())
+
+    def inside(self, effects: Effects | None) -> _Contents:
+        """What is known at the start of a region: nothing that `effects` may write, and no store to drop."""
+        return _Contents(
+            {
+                ref: [_Known(each.access, each.value) for each in entries]
+                for ref, entries in self.known.items()
+                if effects is None or not effects.may_write(ref)
+            }
+        )
+
+    def after(self, effects: Effects) -> None:
+        """Account for everything an operation may read and write."""
+        for ref in list(self.known):
+            if effects.may_write(ref):
+                del self.known[ref]
+            elif effects.checks or effects.effect or effects.may_read(ref):
+                for each in self.known[ref]:
+                    each.store = None
+
+    def overlapping(self, access: Access, ranges: Ranges) -> list[tuple[_Known, bool]]:
+        """Known elements that an access may touch, each with whether it is exactly that one."""
+        found: list[tuple[_Known, bool]] = []
+        for ref, entries in self.known.items():
+            if may_alias(ref, access.ref):
+                for each in entries:
+                    meeting = compare(each.access, access, ranges)
+                    if meeting != "distinct":
+                        found.append((each, meeting == "same"))
+        return found
+
+    def add(self, entry: _Known) -> None:
+        """Remember an element."""
+        entries = self.known.setdefault(entry.access.ref, [])
+        entries.append(entry)
+        if len(entries) > MAX_KNOWN:
+            del entries[0]
+
+    def forget(self, entry: _Known) -> None:
+        """Forget an element."""
+        self.known[entry.access.ref].remove(entry)
+
+
+class _Forwarder:
+    def __init__(self, func: Func, context: Context) -> None:
+        self.context = context
+        self.changed = False
+        self.ranges = Ranges(func)
+        self.effects = EffectTable()
+
+    def visit(self, block: Block, contents: _Contents) -> None:
+        for op in block:
+            if op.regions:
+                self._visit_regions(op, contents)
+            elif isinstance(op, mem.Load):
+                self._load(op, contents)
+            elif isinstance(op, mem.Store):
+                self._store(op, contents)
+            elif PURE not in op.spec.traits:
+                contents.after(self.effects.of(op))
+
+    def _visit_regions(self, op: Operation, contents: _Contents) -> None:
+        effects = self.effects.of(op)
+        branch = BRANCH in op.spec.traits
+        for region in op.regions:
+            for block in region.blocks:
+                self.visit(block, contents.inside(None if branch else effects))
+        contents.after(effects)
+
+    def _load(self, op: mem.Load, contents: _Contents) -> None:
+        (access,) = accesses_of(op)
+        overlapping = contents.overlapping(access, self.ranges)
+        for entry, same in overlapping:
+            if same and entry.value.type == op.value.type:
+                op.replace_with([entry.value])
+                self._count("loads forwarded")
+                return
+        for entry, _ in overlapping:
+            entry.store = None
+        contents.add(_Known(access, op.value))
+
+    def _store(self, op: mem.Store, contents: _Contents) -> None:
+        (access,) = accesses_of(op)
+        for entry, same in contents.overlapping(access, self.ranges):
+            contents.forget(entry)
+            if same and entry.store is not None and entry.store.parent is op.parent:
+                entry.store.erase()
+                self._count("stores dropped")
+        contents.add(_Known(access, op.value, op))
+
+    def _count(self, event: str) -> None:
+        self.changed = True
+        self.context.count(event)
