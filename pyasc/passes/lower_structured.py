@@ -23,12 +23,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap
-from pyasc.ir.core import Block, Builder, Value, block_of
+from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.structured import combine, instantiate
 from pyasc.passes.base import Context, FunctionPass
 
 I64 = ScalarType(i64)
@@ -140,22 +141,11 @@ class _Lowering:
 
     def body(self, at: Builder) -> list[Value]:
         """A copy of the body at the current point; returns what it yields."""
-        block = self.op.body.block
-        mapping: dict[Value, Value] = {}
-        for i in range(self.op.rank):
-            mapping[block.args[i]] = self.point[i]
-        for ref, map_, arg in zip(
-            self.op.inputs, self.op.input_maps, block.args[self.op.rank :], strict=True
-        ):
-            if arg.uses:
-                load = mem.Load(ref=ref, indices=self.indices(at, map_))
-                mapping[arg] = at.value(load, arg.name)
-        return _copy(block, mapping, at)
+        return instantiate(self.op, [self.point[i] for i in range(self.op.rank)], at)
 
     def combine(self, at: Builder, running: Sequence[Value], new: Sequence[Value]) -> list[Value]:
         """A copy of the combiner; returns the next running values."""
-        block = self.op.combine.block
-        return _copy(block, dict(zip(block.args, [*running, *new], strict=True)), at)
+        return combine(self.op, running, new, at)
 
     def guarded(self, at: Builder, values: list[Value], emit: Callable[[Builder], None]) -> None:
         """What `emit` does, under the guard when there is one (the last of `values`)."""
@@ -257,10 +247,3 @@ class _Lowering:
             self.writes(inner, values)
 
         self.guarded(at, values, emit)
-
-
-def _copy(block: Block, mapping: dict[Value, Value], at: Builder) -> list[Value]:
-    for inner in block:
-        if inner is not block.last:
-            at.insert(inner.clone(mapping))
-    return [mapping.get(value, value) for value in block.terminator.operands]

@@ -15,19 +15,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir.core import Block, Operation
+from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, TERMINATOR
 from pyasc.ir.types import ScalarType
-from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.base import Context, FunctionPass
 
 DEFAULT_TRIPS = 16
 """What a loop whose trip count is not a polynomial of sizes is taken to run."""
 
 REDUCIBLE = frozenset(("add", "mul", "fma", "and", "or", "xor", "maximum", "minimum", "pymax", "pymin"))
+
+SCANNABLE = frozenset(("add", "mul"))
 
 SLOW = frozenset(("div", "sqrt", "floordiv", "mod"))
 """Functions that cost about `SLOW_COST` times an addition."""
@@ -87,13 +89,16 @@ def _vectorisable(loop: scf.For) -> bool:
             return False
     if loop.kind == "parallel":
         return True
-    return loop.kind == "reduction" and all(_reducible(loop, i) for i in range(len(loop.values)))
+    if loop.kind == "scan":
+        # One running sum: what OpenMP compilers scan in registers, and the order of the steps is free.
+        return len(loop.values) == 1 and _reducible(loop, 0, SCANNABLE)
+    return loop.kind == "reduction" and all(_reducible(loop, i, REDUCIBLE) for i in range(len(loop.values)))
 
 
-def _reducible(loop: scf.For, number: int) -> bool:
+def _reducible(loop: scf.For, number: int, functions: frozenset[str]) -> bool:
     combined = loop.body.block.terminator.operands[number].op
     carried = loop.carried[number]
-    if not isinstance(combined, arith.Elementwise) or combined.fn not in REDUCIBLE:
+    if not isinstance(combined, arith.Elementwise) or combined.fn not in functions:
         return False
     if not isinstance(carried.type, ScalarType):
         return False
@@ -127,15 +132,25 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr:
 
 
 def _trips(loop: scf.For, polynomials: Polynomials) -> SizeExpr:
-    step = loop.step.op
-    distance = polynomials.of(loop.upper) - polynomials.of(loop.lower)
-    if any(name.startswith("%") for name in distance.names) or not isinstance(step, arith.Constant):
+    step = integer_of(loop.step)
+    if step is None:
         return constant(DEFAULT_TRIPS)
-    known = distance.as_constant
-    stride = abs(int(step.value))
-    if known is not None:
-        return constant(max(1, -(-abs(known) // stride)))
-    return distance if stride == 1 else constant(DEFAULT_TRIPS)
+    for bound in _bounds(loop.upper):
+        distance = polynomials.of(bound) - polynomials.of(loop.lower)
+        known = distance.as_constant
+        if known is not None:
+            return constant(max(1, -(-abs(known) // abs(step))))
+        if step == 1 and not any(name.startswith("%") for name in distance.names):
+            return distance
+    return constant(DEFAULT_TRIPS)
+
+
+def _bounds(upper: Value) -> list[Value]:
+    """The bound and, when it is the smaller of two values, each of them: the work is at most that."""
+    op = upper.op
+    if isinstance(op, arith.Elementwise) and op.fn in ("pymin", "minimum"):
+        return [upper, *(inner for arg in op.args for inner in _bounds(arg))]
+    return [upper]
 
 
 def _positive(work: SizeExpr) -> SizeExpr:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pyasc.codegen.cpp import functions, nodes
+from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.lower import FunctionLowering
 from pyasc.codegen.cpp.nodes import RELATION, Expr
 from pyasc.codegen.cpp.outline import captures, referenced_names
@@ -26,14 +27,26 @@ def _for(state: FunctionLowering, op: scf.For) -> None:
     if op.kind == "parallel" and op.grain > 0:
         _fork(state, op, lower, upper, step)
         return
+    upper = _evaluated_once(state, op.upper, upper)
     variables = _carry(state, op.inits, op.carried)
     counter = _counter(state, op)
     pragmas = _pragmas(op, variables)
+    if op.simd and op.kind == "scan":
+        state.scanned.update(op.body.block.terminator.operands)
     body = _body(state, op.body.block, op.carried, variables)
     test = _test(counter, upper, step, op.step)
     state.emit(nodes.For(counter, lower.text, test, _advance(counter, step), body, pragmas), op)
     for value, name in zip(op.values, variables, strict=True):
         state.exprs[value] = Expr(name)
+
+
+def _evaluated_once(state: FunctionLowering, value: Value, bound: Expr) -> Expr:
+    """A bound that calls a function gets a name, so that the loop tests against a variable."""
+    if "(" not in bound.text:
+        return bound
+    name = state.names.fresh(value.name or "stop")
+    state.declare("int64_t", name, bound.text)
+    return Expr(name)
 
 
 def _counter(state: FunctionLowering, op: scf.For) -> str:
@@ -63,7 +76,8 @@ def _pragmas(op: scf.For, variables: Sequence[str]) -> tuple[str, ...]:
     if op.unroll > 1:
         made.append(f"GCC unroll {op.unroll}")
     if op.simd:
-        clauses = [f"reduction({_reduction(op, i)} : {name})" for i, name in enumerate(variables)]
+        mode = "inscan, " if op.kind == "scan" else ""
+        clauses = [f"reduction({mode}{_reduction(op, i)} : {name})" for i, name in enumerate(variables)]
         made.append(" ".join(["omp simd", *clauses]))
     return tuple(made)
 
@@ -104,7 +118,7 @@ def _body(
 def _updates_in_place(arg: Value, value: Value, block: Block) -> bool:
     """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later."""
     op = value.op
-    if op is None or op.parent is not block or op.regions or sum(value.uses.values()) != 1:
+    if op is None or op.parent is not block or op.regions:
         return False
     return list(arg.uses) == [op]
 
@@ -149,7 +163,7 @@ def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: 
         fields.append(nodes.Variable("pa_failure*", "failure"))
         given.append("failure" if state.depth else "&failure")
     context = state.names.fresh(f"{function}_context")
-    state.outlined.append(nodes.Outlined(context, function, tuple(fields), [loop]))
+    state.outlined.append(nodes.Outlined(context, function, tuple(fields), hoist_buffers([loop])))
     left = (
         ("if (failure->site) return;" if state.depth else "if (failure.site) return failure.site;")
         if fails

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.codegen.cpp import functions, nodes
+from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.names import Names
 from pyasc.codegen.cpp.nodes import PRIMARY, Expr
 from pyasc.codegen.cpp.outline import referenced_names
@@ -51,6 +52,7 @@ class FunctionLowering:
     sites: list[Site] = field(default_factory=list)
     prints: list[py.Print] = field(default_factory=list)
     targets: dict[Value, str] = field(default_factory=dict)
+    scanned: set[Value] = field(default_factory=set)
     outlined: list[nodes.Outlined] = field(default_factory=list)
     out: list[nodes.Node] = field(default_factory=list)
     depth: int = 0
@@ -58,8 +60,8 @@ class FunctionLowering:
     def run(self) -> nodes.Function:
         """The whole function."""
         params = self._params()
-        body = self._block(self.func.body.block)
-        if self.needs_failure(body):
+        body = hoist_buffers(self._block(self.func.body.block))
+        if "failure" in referenced_names(body):
             body.insert(0, nodes.Declare("pa_failure", "failure", "{0, fault}", const=False))
         return nodes.Function(
             name=self.func.symbol,
@@ -68,10 +70,6 @@ class FunctionLowering:
             outlined=self.outlined,
             title=f"{self.func.symbol}, {self.func.loc}",
         )
-
-    def needs_failure(self, body: list[nodes.Node]) -> bool:
-        """Whether anything in the function can stop it."""
-        return "failure" in referenced_names(body)
 
     def _params(self) -> list[nodes.Variable]:
         params: list[nodes.Variable] = []
@@ -130,6 +128,8 @@ class FunctionLowering:
         """Bind a result: assigned to the variable it is the next value of, inlined at its use, or named."""
         if value in self.targets:
             self.out.append(nodes.Assign(self.targets[value], expr.text))
+            if value in self.scanned:
+                self.out.append(nodes.Pragma(f"omp scan inclusive({self.targets[value]})"))
             self.exprs[value] = Expr(self.targets[value])
             return
         if may_inline(value) and len(expr.text) < 90:
@@ -267,7 +267,8 @@ def _atomic(state: FunctionLowering, op: mem.Atomic) -> None:
     value, indices = state.expr(op.value), state.all(op.indices)
     state.flush()
     element = state.buffers[op.ref].element(indices)
-    state.emit(nodes.Call(f"pa_atomic_{op.fn}(&{element}, {value})"), op)
+    type_ = functions.memory_type(dtype_of(op.ref.type))
+    state.emit(nodes.Call(f"pa_atomic_{op.fn}<{type_}>(&{element}, {value})"), op)
 
 
 def _dim(state: FunctionLowering, op: mem.Dim) -> None:
@@ -341,8 +342,8 @@ def _print(state: FunctionLowering, op: py.Print) -> None:
     values = [f"pa_print_value({e})" for e in state.all(op.values)]
     state.flush()
     state.prints.append(op)
-    fault = "failure->fault" if state.depth else "fault"
-    state.emit(nodes.Call(f"pa_print({', '.join([fault, str(len(state.prints)), *values])})"))
+    kernel = f'"{state.func.symbol}"'
+    state.emit(nodes.Call(f"pa_print({', '.join([kernel, str(len(state.prints)), *values])})"))
 
 
 HANDLERS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] = {  # pyright: ignore[reportAssignmentType]

@@ -60,6 +60,13 @@ class Call(Node):
 
 
 @dataclass(slots=True)
+class Pragma(Node):
+    """A directive that stands between statements."""
+
+    text: str
+
+
+@dataclass(slots=True)
 class For(Node):
     """A counted loop; `pragmas` stand before it."""
 

@@ -33,6 +33,11 @@ def referenced_names(body: Iterable[Node]) -> dict[str, None]:
     return found
 
 
+def identifiers(text: str) -> set[str]:
+    """The identifiers of one piece of text."""
+    return set(_IDENTIFIER.findall(text))
+
+
 def declared_names(body: Iterable[Node]) -> set[str]:
     """Names that `body` itself declares."""
     names = {node.counter for node in walk(body) if isinstance(node, For)}

@@ -6,16 +6,257 @@ Chunks depend on sizes alone and partial results are combined in order, so the b
 
 from __future__ import annotations
 
-from pyasc.ir.dialects import st
+from collections.abc import Callable, Sequence
+
+from pyasc.ir.affine import AffineExpr, AffineMap, symbol
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import scf, st
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.structured import combine, combining_function, instantiate
+from pyasc.passes.analysis.tensor_kernels import identity
+
+STRIP = 256
+"""Rows that one task adds up into its own row of sums."""
+COLUMNS = 2048
+"""Columns of such a row: eight KiB of float32, which stay in a level-1 cache."""
+JAM = 8
+"""Rows added before a sum is stored again."""
 
 
 def chunk_reduction(op: st.Apply, chunk: int) -> bool:
-    return False
+    """Cut a reduction to one element along its first iterator. Returns False when it is not worth or not possible."""
+    fn = _cuttable(op)
+    if fn is None or set(op.iterators) != {"reduction"} or set(op.roles) - {"write", "reduce"}:
+        return False
+    e = Emitter(Builder.before(op))
+    lower, upper = _range(op, e)
+    length = _chunk_length(op, e, chunk)
+    if length is None or _fits_one(lower, upper, length):
+        return False
+    (number,) = op.combined
+    dtype = dtype_of(op.outputs[number].type)
+    count = _chunk_count(e, lower, upper, length)
+    partial = e.alloc([count], dtype, "partial")
+
+    def inside(inner: Emitter, c: Value, _: list[Value]) -> None:
+        low = inner.add(lower, inner.mul(c, length))
+        high = inner.minimum(inner.add(low, length), upper)
+        neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
+        piece = _restricted(op, inner, low, high, [neutral])
+        symbols = [*piece.symbols, c]
+        piece.set_operands("symbols", symbols)
+        _redirect(piece, number, partial, AffineMap((symbol(len(symbols) - 1),)))
+
+    e.loop(0, count, inside, kind="parallel", name="chunk")
+    _combine_partials(op, e, partial, count, number)
+    _remove(op)
+    return True
 
 
-def chunk_columns(op: st.Apply) -> bool:
-    return False
+def _cuttable(op: st.Apply) -> str | None:
+    """The one function that combines, when order is free and nothing around runs in parallel already."""
+    if op.strict or not op.combined or not op.inits or op.rank == 0:
+        return None
+    if op.lower[0].dims or op.upper[0].dims or any(isinstance(p, scf.For) for p in op.ancestors()):
+        return None
+    fn = combining_function(op)
+    return fn if fn in ("add", "mul", "maximum", "minimum", "pymax", "pymin", "and", "or") else None
+
+
+def _range(op: st.Apply, e: Emitter) -> tuple[Value, Value]:
+    return e.affine(op.lower[0], [], op.symbols), e.affine(op.upper[0], [], op.symbols)
+
+
+def _chunk_length(op: st.Apply, e: Emitter, chunk: int) -> Value | None:
+    """Steps of the first iterator that make a chunk of elements; None when the inner ones depend on it."""
+    if any(b.dims for b in (*op.lower[1:], *op.upper[1:])):
+        return None
+    inner = e.index(1)
+    for low, high in zip(op.lower[1:], op.upper[1:], strict=True):
+        inner = e.mul(inner, e.sub(e.affine(high, [], op.symbols), e.affine(low, [], op.symbols)))
+    known = integer_of(inner)
+    if known is not None:
+        return e.index(max(1, chunk // max(known, 1)))
+    return e.call("pymax", e.index(1), e.floordiv(e.index(chunk), inner))
+
+
+def _fits_one(lower: Value, upper: Value, length: Value) -> bool:
+    a, b, n = integer_of(lower), integer_of(upper), integer_of(length)
+    return a is not None and b is not None and n is not None and b - a <= n
+
+
+def _chunk_count(e: Emitter, lower: Value, upper: Value, length: Value) -> Value:
+    distance = e.call("pymax", e.sub(upper, lower), e.index(0))
+    return e.floordiv(e.add(distance, e.sub(length, 1)), length)
+
+
+def _restricted(op: st.Apply, e: Emitter, low: Value, high: Value, inits: Sequence[Value]) -> st.Apply:
+    """A copy whose first iterator runs over one chunk."""
+    piece = op.clone()
+    assert isinstance(piece, st.Apply)
+    e.insert(piece)
+    number = len(piece.symbols)
+    piece.set_operands("symbols", [*piece.symbols, low, high])
+    piece.lower = (symbol(number), *piece.lower[1:])
+    piece.upper = (symbol(number + 1), *piece.upper[1:])
+    piece.set_operands("inits", list(inits))
+    return piece
+
+
+def _redirect(op: st.Apply, number: int, ref: Value, map_: AffineMap) -> None:
+    """Give one output another place."""
+    op.set_operands("outputs", [ref if k == number else old for k, old in enumerate(op.outputs)])
+    op.output_maps = tuple(map_ if k == number else old for k, old in enumerate(op.output_maps))
+
+
+def _combine_partials(op: st.Apply, e: Emitter, partial: Value, count: Value, number: int) -> None:
+    """The partial results in order, starting from the init."""
+
+    def step(inner: Emitter, c: Value, running: list[Value]) -> list[Value]:
+        return combine(op, running, [inner.load(partial, [c])], inner.builder)
+
+    (total,) = e.loop(0, count, step, kind="reduction", inits=[op.inits[0]], name="chunk")
+    indices = [e.affine(x, [], op.symbols) for x in op.output_maps[number].results]
+    e.store(total, op.outputs[number], indices)
 
 
 def chunk_scan(op: st.Apply, chunk: int) -> bool:
-    return False
+    """Cut a running combination: totals of chunks first, then what stands before each, then the chunks again."""
+    fn = _cuttable(op)
+    if fn is None or op.iterators != ("scan",) or op.roles != ("scan",) or op.guarded:
+        return False
+    e = Emitter(Builder.before(op))
+    lower, upper = _range(op, e)
+    length = e.index(chunk)
+    if _fits_one(lower, upper, length):
+        return False
+    dtype = dtype_of(op.outputs[0].type)
+    count = _chunk_count(e, lower, upper, length)
+    before = e.alloc([count], dtype, "before")
+
+    def bounds(inner: Emitter, c: Value) -> tuple[Value, Value]:
+        low = inner.add(lower, inner.mul(c, length))
+        return low, inner.minimum(inner.add(low, length), upper)
+
+    def total(inner: Emitter, c: Value, _: list[Value]) -> None:
+        low, high = bounds(inner, c)
+        neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
+        piece = _restricted(op, inner, low, high, [neutral])
+        piece.iterators, piece.roles = ("reduction",), ("reduce",)
+        piece.set_operands("symbols", [*piece.symbols, c])
+        _redirect(piece, 0, before, AffineMap((symbol(len(piece.symbols) - 1),)))
+
+    def shift(inner: Emitter, c: Value, running: list[Value]) -> list[Value]:
+        following = combine(op, running, [inner.load(before, [c])], inner.builder)
+        inner.store(running[0], before, [c])
+        return following
+
+    def scan(inner: Emitter, c: Value, _: list[Value]) -> None:
+        low, high = bounds(inner, c)
+        _restricted(op, inner, low, high, [inner.load(before, [c])])
+
+    e.loop(0, count, total, kind="parallel", name="chunk")
+    e.loop(0, count, shift, inits=[op.inits[0]], name="chunk")
+    e.loop(0, count, scan, kind="parallel", name="chunk")
+    _remove(op)
+    return True
+
+
+def chunk_columns(op: st.Apply) -> bool:
+    """Sums over an outer iterator: tasks add strips of rows into sums of their own, several rows at a time."""
+    if (
+        _cuttable(op) is None
+        or op.iterators != ("reduction", "parallel")
+        or op.roles != ("reduce",)
+        or op.guarded
+    ):
+        return False
+    if op.output_maps[0].uses(0) or op.lower[1] != AffineExpr() or op.upper[1].dims:
+        return False
+    _Columns(op).emit()
+    _remove(op)
+    return True
+
+
+class _Columns:
+    """The nest of a column reduction."""
+
+    def __init__(self, op: st.Apply) -> None:
+        self.op = op
+        self.e = Emitter(Builder.before(op))
+        self.lower, self.upper = _range(op, self.e)
+        self.columns = self.e.affine(op.upper[1], [], op.symbols)
+        self.dtype = dtype_of(op.outputs[0].type)
+        fn = combining_function(op)
+        assert fn is not None
+        self.fn = fn
+
+    def emit(self) -> None:
+        """Strips into partial rows, then the partial rows into the output."""
+        e = self.e
+        strips = _chunk_count(e, self.lower, self.upper, e.index(STRIP))
+        widths = e.ceildiv(self.columns, COLUMNS)
+        partial = e.alloc([strips, self.columns], self.dtype, "partial")
+
+        def task(inner: Emitter, number: Value, _: list[Value]) -> None:
+            strip, block = inner.floordiv(number, widths), inner.mod(number, widths)
+            first = inner.mul(block, COLUMNS)
+            count = inner.minimum(inner.sub(self.columns, first), COLUMNS)
+            sums = inner.alloc([COLUMNS], self.dtype, "sums")
+            neutral = inner.constant(identity(self.fn, self.dtype), self.op.inits[0].type)
+            self._each(inner, count, lambda i, j: i.store(neutral, sums, [j]))
+            low = inner.add(self.lower, inner.mul(strip, STRIP))
+            high = inner.minimum(inner.add(low, STRIP), self.upper)
+            self._rows(inner, low, high, first, count, sums)
+            self._each(
+                inner, count, lambda i, j: i.store(i.load(sums, [j]), partial, [strip, i.add(first, j)])
+            )
+
+        e.loop(0, e.mul(strips, widths), task, kind="parallel", name="task")
+        self._finish(e, partial, strips)
+
+    def _each(self, e: Emitter, count: Value, body: Callable[[Emitter, Value], None]) -> None:
+        e.loop(0, count, lambda i, j, _: body(i, j), kind="parallel", name="j")
+
+    def _rows(self, e: Emitter, low: Value, high: Value, first: Value, count: Value, sums: Value) -> None:
+        jammed = e.sub(high, e.mod(e.sub(high, low), JAM))
+        for begin, end, step in ((low, jammed, JAM), (jammed, high, 1)):
+
+            def row(inner: Emitter, i: Value, _: list[Value], step: int = step) -> None:
+                self._each(inner, count, lambda deeper, j: self._add(deeper, i, step, first, j, sums))
+
+            e.loop(begin, end, row, step=step, name="row")
+
+    def _add(self, e: Emitter, row: Value, rows: int, first: Value, j: Value, sums: Value) -> None:
+        column = e.add(first, j)
+        values = [instantiate(self.op, [e.add(row, r), column], e.builder)[0] for r in range(rows)]
+        while len(values) > 1:
+            pairs = zip(values[::2], values[1::2], strict=True)
+            values = [combine(self.op, [a], [b], e.builder)[0] for a, b in pairs]
+        (total,) = combine(self.op, [e.load(sums, [j])], values, e.builder)
+        e.store(total, sums, [j])
+
+    def _finish(self, e: Emitter, partial: Value, strips: Value) -> None:
+        output = self.op.outputs[0]
+
+        def place(inner: Emitter, j: Value) -> list[Value]:
+            return inner.at_map(self.op.output_maps[0], [j, j], self.op.symbols)
+
+        self._each(e, self.columns, lambda i, j: i.store(self.op.inits[0], output, place(i, j)))
+
+        def strip(inner: Emitter, s: Value, _: list[Value]) -> None:
+            def add(deeper: Emitter, j: Value) -> None:
+                old = deeper.load(output, place(deeper, j))
+                (total,) = combine(self.op, [old], [deeper.load(partial, [s, j])], deeper.builder)
+                deeper.store(total, output, place(deeper, j))
+
+            self._each(inner, self.columns, add)
+
+        e.loop(0, strips, strip, name="strip")
+
+
+def _remove(op: st.Apply) -> None:
+    op.drop()
+    op.unlink()

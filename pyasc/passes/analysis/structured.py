@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from pyasc.ir import affine, dtypes
 from pyasc.ir.affine import AffineExpr, AffineMap
-from pyasc.ir.core import Builder, Region, Value, block_of
+from pyasc.ir.core import Block, Builder, Region, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, st
 from pyasc.ir.sizes import Dim, SizeExpr, lift
 from pyasc.ir.types import ScalarType, Type, dtype_of
-from pyasc.passes.analysis.affine import Nest, index
+from pyasc.passes.analysis.affine import Nest, index, materialise
 
 I64 = ScalarType(dtypes.i64)
 
@@ -134,3 +134,43 @@ def size_value(at: Builder, size: SizeExpr) -> Value:
 
 def _axes_map(axes: Sequence[int]) -> AffineMap:
     return AffineMap(tuple(affine.const(0) if axis < 0 else affine.dim(axis) for axis in axes))
+
+
+def instantiate(op: st.Apply, point: Sequence[Value], at: Builder) -> list[Value]:
+    """A copy of the body at a point, with its inputs loaded; returns what it yields."""
+    block = op.body.block
+    mapping: dict[Value, Value] = dict(zip(block.args[: op.rank], point, strict=True))
+    for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
+        if arg.uses:
+            indices = [materialise(e, point, op.symbols, at) for e in map_.results]
+            mapping[arg] = at.value(mem.Load(ref=ref, indices=indices), arg.name)
+    return copy_block(block, mapping, at)
+
+
+def combine(op: st.Apply, running: Sequence[Value], new: Sequence[Value], at: Builder) -> list[Value]:
+    """A copy of the combiner; returns the next running values."""
+    block = op.combine.block
+    return copy_block(block, dict(zip(block.args, [*running, *new], strict=True)), at)
+
+
+def copy_block(block: Block, mapping: dict[Value, Value], at: Builder) -> list[Value]:
+    """Copy the operations of a block; returns what its terminator passes on."""
+    for inner in block:
+        if inner is not block.last:
+            at.insert(inner.clone(mapping))
+    return [mapping.get(value, value) for value in block.terminator.operands]
+
+
+def combining_function(op: st.Apply) -> str | None:
+    """The elementwise function that the combiner is, when it is just one."""
+    if len(op.combined) != 1:
+        return None
+    block = op.combine.block
+    value = block.terminator.operands[0].op
+    if (
+        isinstance(value, arith.Elementwise)
+        and set(value.operands) == set(block.args)
+        and len(value.operands) == 2
+    ):
+        return value.fn
+    return None

@@ -7,6 +7,7 @@
 #include "pyasc_num.h"
 #include "pyasc_half.h"
 #include "pyasc_buffer.h"
+#include "pyasc_loops.h"
 #include "pyasc_math.h"
 #include "pyasc_special.h"
 #include "pyasc_trig.h"
