@@ -6,8 +6,16 @@ from __future__ import annotations
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
     "loop": ("py", "licm", "resolve-indices", "lower-tensors", "cleanup"),
-    "structured": ("loop", "raise-loops", "fuse"),
-    "cpu": ("structured", "schedule-cpu", "lower-structured", "forward", "unroll", "cleanup"),
+    "cpu": (
+        "loop",
+        "lower-structured",
+        "forward",
+        "unroll",
+        "if-convert",
+        "cleanup",
+        "licm",
+        "schedule-loops",
+    ),
     "O0": ("inline", "resolve-indices", "lower-tensors", "lower-structured"),
 }
 """From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""
