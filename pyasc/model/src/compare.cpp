@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compare to bit masks and Select by them (api.md section 4); masks carry one undefined bit a bit.
+#include <string.h>
+
+#include <algorithm>
+
+#include "lanes.h"
+
+namespace pyasc_model {
+
+namespace {
+
+using AscendC::CMPMODE;
+using AscendC::SELMODE;
+
+template <typename T>
+inline bool holds(CMPMODE mode, T a, T b)
+{
+    switch (mode) {
+    case CMPMODE::LT: return a < b;
+    case CMPMODE::GT: return a > b;
+    case CMPMODE::EQ: return a == b;
+    case CMPMODE::LE: return a <= b;
+    case CMPMODE::GE: return a >= b;
+    default: return a != b;
+    }
+}
+
+template <CMPMODE MODE, typename T>
+void compare_lanes(const T* a, const T* b, bool scalar, uint8_t* out, uint32_t n)
+{
+    uint8_t flags[CHUNK];
+    for (uint32_t i = 0; i < n; ++i) {
+        flags[i] = holds<T>(MODE, a[i], scalar ? b[0] : b[i]);
+    }
+    for (uint32_t i = 0; i < n; i += 8) {
+        uint32_t byte = 0;
+        for (uint32_t k = 0; k < 8 && i + k < n; ++k) {
+            byte |= static_cast<uint32_t>(flags[i + k]) << k;
+        }
+        out[i / 8] = static_cast<uint8_t>(byte);
+    }
+}
+
+template <typename T>
+void compare_mode(CMPMODE mode, const T* a, const T* b, bool scalar, uint8_t* out, uint32_t n)
+{
+    switch (mode) {
+    case CMPMODE::LT: compare_lanes<CMPMODE::LT>(a, b, scalar, out, n); break;
+    case CMPMODE::GT: compare_lanes<CMPMODE::GT>(a, b, scalar, out, n); break;
+    case CMPMODE::EQ: compare_lanes<CMPMODE::EQ>(a, b, scalar, out, n); break;
+    case CMPMODE::LE: compare_lanes<CMPMODE::LE>(a, b, scalar, out, n); break;
+    case CMPMODE::GE: compare_lanes<CMPMODE::GE>(a, b, scalar, out, n); break;
+    default: compare_lanes<CMPMODE::NE>(a, b, scalar, out, n); break;
+    }
+}
+
+// One repeat of source lanes, gathered; undefined lanes as one byte each.
+struct LaneBlock {
+    alignas(64) uint8_t data[256];
+    uint8_t undefined[128];
+    float wide[128];
+};
+
+void collect(const Region& r, uint32_t repeat, uint32_t lanes, LaneBlock& out)
+{
+    for (uint32_t i = 0; i < lanes; ++i) {
+        const uint32_t at = r.base + r.lane_offset(repeat, i);
+        if (!r.plan->active(repeat, i)) {
+            memset(out.data + i * r.esize, 0, r.esize);
+            out.undefined[i] = 0;
+            continue;
+        }
+        memcpy(out.data + i * r.esize, data_at(r.space, at), r.esize);
+        if (launch->check) {
+            const uint8_t* u = undefined_at(r.space, at);
+            out.undefined[i] = static_cast<uint8_t>(u[0] | u[r.esize - 1]);
+        } else {
+            out.undefined[i] = 0;
+        }
+    }
+}
+
+void compare_repeat(CMPMODE mode, DType type, LaneBlock& a, LaneBlock& b, bool scalar, uint32_t n, uint8_t* bits)
+{
+    if (type == DType::I32) {
+        compare_mode(mode, reinterpret_cast<int32_t*>(a.data), reinterpret_cast<int32_t*>(b.data), scalar, bits, n);
+        return;
+    }
+    if (type == DType::F32) {
+        compare_mode(mode, reinterpret_cast<float*>(a.data), reinterpret_cast<float*>(b.data), scalar, bits, n);
+        return;
+    }
+    half_to_float(reinterpret_cast<uint16_t*>(a.data), a.wide, n);
+    half_to_float(reinterpret_cast<uint16_t*>(b.data), b.wide, scalar ? 1 : n);
+    compare_mode(mode, a.wide, b.wide, scalar, bits, n);
+}
+
+void put_scalar(LaneBlock& b, DType type, Scalar s)
+{
+    memset(b.undefined, 0, sizeof b.undefined);
+    if (type == DType::I32) {
+        const int32_t v = static_cast<int32_t>(s.i);
+        memcpy(b.data, &v, 4);
+    } else if (type == DType::F32) {
+        const float v = static_cast<float>(s.f);
+        memcpy(b.data, &v, 4);
+    } else {
+        const uint16_t v = half_bits(static_cast<float>(s.f));
+        memcpy(b.data, &v, 2);
+    }
+}
+
+bool comparable(DType type, CMPMODE mode, Loc loc)
+{
+    if (type == DType::F16 || type == DType::F32 || (type == DType::I32 && mode == CMPMODE::EQ)) {
+        return true;
+    }
+    report("dtype", loc, PIPE_V, nullptr, 0, 0, "this SoC compares half and float, and int32 for equality only");
+    return false;
+}
+
+}  // namespace
+
+void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mode, const Lanes& lanes,
+             const Strides& strides, Loc loc)
+{
+    need_vector_core("Compare", loc);
+    scalar_cost(launch->number("count_form_scalar_cycles"));
+    if (!comparable(a.dtype, mode, loc)) {
+        return;
+    }
+    const uint32_t esize = dtype_bytes(a.dtype);
+    if (lanes.form == Lanes::COUNT && lanes.low * esize % 256 != 0) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0,
+               "Compare of %llu elements: whole 256-byte repeats only, the rest of the mask stays unwritten",
+               static_cast<unsigned long long>(lanes.low));
+    }
+    Lanes whole = lanes;
+    if (lanes.form == Lanes::COUNT) {
+        whole.low = lanes.low * esize / 256 * 256 / esize;
+    }
+    const Plan plan = resolve(whole, esize, loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region ra = make_region(a, plan, strides.block[1], strides.repeat[1], loc);
+    const Region rb = b ? make_region(*b, plan, strides.block[2], strides.repeat[2], loc) : ra;
+    const uint32_t bytes = plan.lanes / 8;
+    const Rows out{UB, dst.addr, 1, plan.repeats * bytes, 0};
+    if (!check_operand(a, ra, 32, PIPE_V, loc) || (b && !check_operand(*b, rb, 32, PIPE_V, loc))
+        || !check_rows(dst, out, 32, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(ra, false, id, loc);
+    if (b) {
+        touch(rb, false, id, loc);
+    }
+    touch(out, true, id, loc);
+    LaneBlock la, lb;
+    if (!b) {
+        put_scalar(lb, a.dtype, s);
+    }
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        collect(ra, r, plan.lanes, la);
+        if (b) {
+            collect(rb, r, plan.lanes, lb);
+        }
+        compare_repeat(mode, a.dtype, la, lb, b == nullptr, plan.lanes, data_at(UB, dst.addr + r * bytes));
+        if (launch->check) {
+            uint8_t* u = undefined_at(UB, dst.addr + r * bytes);
+            for (uint32_t i = 0; i < bytes; ++i) {
+                uint32_t bits = 0;
+                for (uint32_t k = 0; k < 8; ++k) {
+                    const uint32_t lane = i * 8 + k;
+                    bits |= ((la.undefined[lane] | (b ? lb.undefined[lane] : 0)) != 0 ? 1u : 0u) << k;
+                }
+                u[i] = static_cast<uint8_t>(bits);
+            }
+        }
+    }
+    charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
+}
+
+void compare_to_register(const View& a, const View& b, CMPMODE mode, const Lanes& lanes, const Strides& strides,
+                         Loc loc)
+{
+    need_vector_core("Compare", loc);
+    scalar_cost(launch->number("issue_cycles"));
+    if (a.dtype == DType::I32 || !comparable(a.dtype, mode, loc)) {
+        return;
+    }
+    const Plan plan = resolve(lanes, dtype_bytes(a.dtype), loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region ra = make_region(a, plan, strides.block[1], strides.repeat[1], loc);
+    const Region rb = make_region(b, plan, strides.block[2], strides.repeat[2], loc);
+    if (!check_operand(a, ra, 32, PIPE_V, loc) || !check_operand(b, rb, 32, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(ra, false, id, loc);
+    touch(rb, false, id, loc);
+    LaneBlock la, lb;
+    collect(ra, 0, plan.lanes, la);
+    collect(rb, 0, plan.lanes, lb);
+    uint64_t bits[2] = {0, 0};
+    compare_repeat(mode, a.dtype, la, lb, false, plan.lanes, reinterpret_cast<uint8_t*>(bits));
+    core->cmp_low = bits[0];
+    core->cmp_high = bits[1];
+    memset(core->cmp_undefined, 0, sizeof core->cmp_undefined);
+    for (uint32_t i = 0; i < plan.lanes; ++i) {
+        if (la.undefined[i] | lb.undefined[i]) {
+            core->cmp_undefined[i / 8] = static_cast<uint8_t>(core->cmp_undefined[i / 8] | (1 << (i % 8)));
+        }
+    }
+    charge(PIPE_V, vector_cycles(plan, dtype_bytes(a.dtype) == 2 ? 128 : 64));
+}
+
+void move_compare_register(const View& t, bool to_register, Loc loc)
+{
+    need_vector_core("GetCmpMask/SetCmpMask", loc);
+    scalar_cost(1);
+    const Rows at{UB, t.addr, 1, 16, 0};
+    if (!to_register && t.bytes < 128) {
+        report("bounds", loc, PIPE_V, "UB", t.addr, t.addr + t.bytes, "GetCmpMask needs a tensor of 128 bytes");
+    }
+    if (!check_rows(t, at, 16, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(at, !to_register, id, loc);
+    uint64_t bits[2] = {core->cmp_low, core->cmp_high};
+    if (to_register) {
+        memcpy(bits, data_at(UB, t.addr), 16);
+        core->cmp_low = bits[0];
+        core->cmp_high = bits[1];
+        if (launch->check) {
+            memcpy(core->cmp_undefined, undefined_at(UB, t.addr), 16);
+        }
+    } else {
+        memcpy(data_at(UB, t.addr), bits, 16);
+        if (launch->check) {
+            memcpy(undefined_at(UB, t.addr), core->cmp_undefined, 16);
+        }
+    }
+    charge(PIPE_V, 1);
+}
+
+namespace {
+
+struct MaskBits {
+    const uint8_t* bits;
+    const uint8_t* undefined;
+    bool get(uint64_t i) const { return (bits[i / 8] >> (i % 8)) & 1; }
+    bool unknown(uint64_t i) const { return undefined != nullptr && ((undefined[i / 8] >> (i % 8)) & 1); }
+};
+
+void select_lane(const Region& rd, const Region& ra, const Region* rb, uint32_t r, uint32_t lane, bool pick,
+                 bool unknown, const uint8_t* scalar)
+{
+    const uint32_t n = rd.esize;
+    const uint32_t d = rd.base + rd.lane_offset(r, lane);
+    const Region* from = pick ? &ra : rb;
+    const uint32_t s = from ? from->base + from->lane_offset(r, lane) : 0;
+    memmove(data_at(UB, d), from ? data_at(UB, s) : scalar, n);
+    if (!launch->check) {
+        return;
+    }
+    if (unknown) {
+        memset(undefined_at(UB, d), 0xff, n);
+    } else if (from) {
+        memmove(undefined_at(UB, d), undefined_at(UB, s), n);
+    } else {
+        memset(undefined_at(UB, d), 0, n);
+    }
+}
+
+}  // namespace
+
+void select(const View& dst, const View& mask, const View& a, const View* b, Scalar s, SELMODE mode,
+            const Lanes& lanes, const Strides& strides, Loc loc)
+{
+    need_vector_core("Select", loc);
+    scalar_cost(launch->number("count_form_scalar_cycles"));
+    const uint32_t esize = dtype_bytes(dst.dtype);
+    if (dst.dtype != DType::F16 && dst.dtype != DType::F32) {
+        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Select takes half and float; reinterpret other types");
+        return;
+    }
+    if ((mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) != (b == nullptr)) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "the mode of Select does not fit its second operand");
+        return;
+    }
+    if (mode != SELMODE::VSEL_CMPMASK_SPR && launch->number("reserved_ub") == 0) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "this mode of Select uses the 8 KB of UB that were given back");
+    }
+    const Plan plan = resolve(lanes, esize, loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region rd = make_region(dst, plan, strides.block[0], strides.repeat[0], loc);
+    const Region ra = make_region(a, plan, strides.block[1], strides.repeat[1], loc);
+    Region rb;
+    if (b) {
+        rb = make_region(*b, plan, strides.block[2], strides.repeat[2], loc);
+    }
+    const bool repeated = mode == SELMODE::VSEL_CMPMASK_SPR;
+    const uint64_t total = uint64_t(plan.repeats - 1) * plan.lanes + plan.tail_count;
+    const Rows rm{UB, mask.addr, 1, static_cast<uint32_t>(((repeated ? plan.lanes : total) + 7) / 8), 0};
+    if (!check_operand(dst, rd, 32, PIPE_V, loc) || !check_operand(a, ra, 32, PIPE_V, loc)
+        || (b && !check_operand(*b, rb, 32, PIPE_V, loc)) || !check_rows(mask, rm, 32, PIPE_V, loc)) {
+        return;
+    }
+    drain(PIPE_V);  // Select holds a vector barrier before and after (api-corrections.md, second reading, 6)
+    const OpId id = begin(PIPE_V, loc);
+    const Region sources[2] = {ra, rb};
+    check_overlap(rd, sources, b ? 2 : 1, false, loc);
+    touch(rm, false, id, loc);
+    touch(ra, false, id, loc);
+    if (b) {
+        touch(rb, false, id, loc);
+    }
+    touch(rd, true, id, loc);
+    LaneBlock scalar;
+    put_scalar(scalar, dst.dtype, s);
+    // The mask is copied so that lanes already written cannot change bits still to be read.
+    std::vector<uint8_t> bits(data_at(UB, mask.addr), data_at(UB, mask.addr) + rm.bytes), unknown;
+    if (launch->check) {
+        unknown.assign(undefined_at(UB, mask.addr), undefined_at(UB, mask.addr) + rm.bytes);
+    }
+    const MaskBits m{bits.data(), launch->check ? unknown.data() : nullptr};
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        for (uint32_t i = 0; i < plan.lanes; ++i) {
+            if (plan.active(r, i)) {
+                const uint64_t at = repeated ? i : uint64_t(r) * plan.lanes + i;
+                select_lane(rd, ra, b ? &rb : nullptr, r, i, m.get(at), m.unknown(at), scalar.data);
+            }
+        }
+    }
+    charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
+    drain(PIPE_V);
+}
+
+}  // namespace pyasc_model

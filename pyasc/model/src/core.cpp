@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations, clocks, findings and on-chip memories of the running core.
+#include "core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <stdexcept>
+
+namespace pyasc_model {
+
+const char* const PIPE_NAMES[8] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+const char* const SPACE_NAMES[SPACES] = {"UB", "L1", "L0A", "L0B", "L0C", "BT", "FB"};
+
+Launch* launch = nullptr;
+Core* core = nullptr;
+
+double Launch::number(const char* key) const
+{
+    const auto it = soc.find(key);
+    if (it == soc.end()) {
+        throw std::runtime_error(std::string("the SoC description does not give '") + key + "'");
+    }
+    return it->second;
+}
+
+std::string Core::name() const
+{
+    return std::string(cube ? "AIC " : "AIV ") + std::to_string(index);
+}
+
+void Clock::join(const Clock& other)
+{
+    for (int p = 0; p < 8; ++p) {
+        if (other.seen[p] > seen[p]) {
+            seen[p] = other.seen[p];
+        }
+    }
+    if (other.time > time) {
+        time = other.time;
+    }
+}
+
+void report(const char* kind, Loc loc, int pipe, const char* memory, uint64_t low, uint64_t high, const char* format,
+            ...)
+{
+    if (!launch->check && strcmp(kind, "deadlock") != 0 && strcmp(kind, "gm-bounds") != 0
+        && strcmp(kind, "bounds") != 0) {
+        return;
+    }
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const std::string key = std::string(kind) + "|" + loc.file + ":" + std::to_string(loc.line) + "|" + format;
+    const auto known = launch->finding_index.find(key);
+    if (known != launch->finding_index.end()) {
+        ++launch->findings[known->second].count;
+        return;
+    }
+    launch->finding_index[key] = launch->findings.size();
+    Finding f;
+    f.kind = kind;
+    f.message = text;
+    f.file = loc.file;
+    f.line = loc.line;
+    f.core = core ? core->name() : "";
+    f.pipe = PIPE_NAMES[pipe & 7];
+    f.memory = memory ? memory : "";
+    f.low = low;
+    f.high = high;
+    launch->findings.push_back(f);
+    if (launch->findings.size() > 200) {
+        throw StopCore();
+    }
+}
+
+namespace {
+
+void leave_probe()
+{
+    if (launch->probing) {
+        throw ProbeDone();
+    }
+}
+
+}  // namespace
+
+OpId begin(int pipe, Loc loc)
+{
+    leave_probe();
+    Core& c = *core;
+    const OpId id = (++c.sequence << 3) | static_cast<OpId>(pipe);
+    // The scalar unit issues every instruction in order, so what it has waited for is complete for all later ones.
+    for (int p = 0; p < PIPES; ++p) {
+        const OpId own = c.clock[pipe].seen[p];
+        const OpId scalar = p == PIPE_S ? 0 : c.clock[PIPE_S].seen[p];
+        c.now_seen[p] = own > scalar ? own : scalar;
+    }
+    if (pipe == PIPE_S) {
+        c.now_seen[PIPE_S] = id;
+    }
+    c.last[pipe] = id;
+    if (launch->check) {
+        if (c.ops.size() <= c.sequence) {
+            c.ops.resize(c.sequence + 1024);
+        }
+        c.ops[c.sequence].loc = loc;
+    }
+    return id;
+}
+
+void charge(int pipe, double cycles)
+{
+    Core& c = *core;
+    double start = c.scalar_time;
+    if (c.busy_until[pipe] > start) {
+        start = c.busy_until[pipe];
+    }
+    if (c.clock[pipe].time > start) {
+        start = c.clock[pipe].time;
+    }
+    c.busy_until[pipe] = start + cycles;
+    c.busy[pipe] += cycles;
+    if (pipe == PIPE_S) {
+        c.scalar_time = start + cycles;
+    }
+}
+
+void scalar_cost(double cycles)
+{
+    leave_probe();
+    core->scalar_time += cycles;
+    core->busy[PIPE_S] += cycles;
+}
+
+void drain(int pipe)
+{
+    core->clock[pipe].seen[pipe] = core->last[pipe];
+    if (core->busy_until[pipe] > core->clock[pipe].time) {
+        core->clock[pipe].time = core->busy_until[pipe];
+    }
+}
+
+void need_vector_core(const char* call, Loc loc)
+{
+    if (core->cube) {
+        report("core-type", loc, PIPE_V, nullptr, 0, 0, "%s is a vector-core call, made on a cube core", call);
+        throw StopCore();
+    }
+}
+
+void need_cube_core(const char* call, Loc loc)
+{
+    if (!core->cube) {
+        report("core-type", loc, PIPE_M, nullptr, 0, 0,
+               "%s is a cube-core call, made on a vector core (mark the kernel type)", call);
+        throw StopCore();
+    }
+}
+
+Space space_of(TPosition position, Loc loc)
+{
+    switch (position) {
+    case TPosition::VECIN: case TPosition::VECOUT: case TPosition::VECCALC: case TPosition::LCM: return UB;
+    case TPosition::A1: case TPosition::B1: case TPosition::C1: case TPosition::TSCM: return L1;
+    case TPosition::A2: return L0A;
+    case TPosition::B2: return L0B;
+    case TPosition::CO1: return L0C;
+    case TPosition::C2: return BT;
+    case TPosition::C2PIPE2GM: return FB;
+    default: break;
+    }
+    report("ownership", loc, PIPE_S, nullptr, 0, 0,
+           "a tensor without memory of its own on this architecture (never allocated, or a position in GM)");
+    throw StopCore();
+}
+
+namespace {
+const char* const SIZE_KEYS[SPACES] = {"ub_bytes", "l1_bytes", "l0a_bytes", "l0b_bytes",
+                                       "l0c_bytes", "bt_bytes", "fb_bytes"};
+}
+
+LocalMemory& memory(Space space)
+{
+    leave_probe();
+    LocalMemory& m = core->mem[space];
+    if (m.used) {
+        return m;
+    }
+    m.size = static_cast<uint32_t>(launch->number(SIZE_KEYS[space]));
+    m.used = true;
+    // NaN in every float format, so that a lane nobody wrote spoils what it reaches.
+    m.data.assign(m.size + 64, 0xff);
+    if (launch->check) {
+        m.undefined.assign(m.size + 64, 0xff);
+        m.cells.assign(m.size / 32 + 2, Cell{});
+        m.split.clear();
+    }
+    return m;
+}
+
+}  // namespace pyasc_model

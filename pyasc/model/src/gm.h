@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global memory: the arrays of a launch, what is defined in them, and who touched which bytes.
+#pragma once
+#include "access.h"
+
+namespace pyasc_model {
+
+// One access kept in the history of a range of global memory.
+struct GmRecord {
+    enum Kind : uint8_t { READ, WRITE, ATOMIC } kind;
+    bool scalar;
+    Atomic atomic;
+    uint16_t core;
+    OpId id;
+    int line;
+    uint64_t stamp;
+};
+
+struct GmSpan {
+    uint64_t end;
+    std::vector<GmRecord> records;
+};
+
+struct GmRows {
+    uint64_t base = 0;  // offset in the buffer
+    uint32_t rows = 1;
+    uint64_t bytes = 0, step = 0;
+};
+
+struct PendingRead {
+    GmRows rows;
+    GmRecord record;
+};
+
+struct GmBuffer {
+    std::string name;
+    uint8_t* base = nullptr;
+    uint64_t size = 0;
+    bool writable = true;
+    std::vector<uint8_t> undefined;  // empty: everything is defined
+    std::map<uint64_t, GmSpan> spans;
+    std::vector<PendingRead> reads;  // not yet in `spans`: a buffer nobody writes needs no history
+    bool written = false;
+};
+
+// The buffer that holds [ptr, ptr + bytes), after checks against the arrays and the declared range; null if none.
+GmBuffer* find_gm(const GmView& t, const uint8_t* ptr, uint64_t bytes, int pipe, Loc loc);
+
+// Enters the access into the history and reports conflicts with unordered ones.
+void touch_gm(GmBuffer& b, const GmRows& rows, GmRecord::Kind kind, OpId id, bool scalar, Loc loc);
+
+// Stores rows of undefined bits into global memory: reported, then taken as defined so that it is told once.
+void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8_t* undefined, uint64_t bytes,
+                  DType type, int pipe, Loc loc);
+void load_gm_row(const GmBuffer& b, uint64_t offset, uint8_t* data, uint8_t* undefined, uint64_t bytes);
+
+RemoteClock publish(const Clock& clock, int pipe);
+void learn(const RemoteClock& other);
+
+}  // namespace pyasc_model

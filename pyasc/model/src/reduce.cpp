@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions (api.md section 6): within repeats, within blocks, of pairs, and the software ones over a tensor.
+#include <string.h>
+
+#include <algorithm>
+
+#include "lanes.h"
+
+namespace pyasc_model {
+
+namespace {
+
+using AscendC::ReduceOrder;
+
+// A lane as the reducing tree sees it. `live` is false for lanes the mask leaves out.
+struct Item {
+    float value = 0;
+    uint32_t index = 0;
+    bool live = false, undefined = false;
+};
+
+bool is_half(DType t) { return t == DType::F16; }
+
+float round_to(DType t, float v) { return is_half(t) ? half_value(half_bits(v)) : v; }
+
+Item load(const Region& r, uint32_t repeat, uint32_t lane, bool active)
+{
+    Item item;
+    item.index = lane;
+    if (!active) {
+        return item;
+    }
+    const uint32_t at = r.base + r.lane_offset(repeat, lane);
+    const uint8_t* p = data_at(UB, at);
+    item.live = true;
+    if (r.esize == 2) {
+        uint16_t bits;
+        memcpy(&bits, p, 2);
+        item.value = half_value(bits);
+    } else {
+        memcpy(&item.value, p, 4);
+    }
+    if (launch->check) {
+        const uint8_t* u = undefined_at(UB, at);
+        item.undefined = (u[0] | u[r.esize - 1]) != 0;
+    }
+    return item;
+}
+
+Item fold(Fold f, DType t, const Item& a, const Item& b)
+{
+    if (!a.live || !b.live) {
+        return a.live ? a : b;
+    }
+    Item out = a;
+    out.undefined = a.undefined || b.undefined;
+    if (f == Fold::SUM) {
+        out.value = round_to(t, a.value + b.value);
+        return out;
+    }
+    // NaN wins; on ties the lower index, which is the earlier item, wins.
+    const bool take = a.value == a.value
+        && (b.value != b.value || (f == Fold::MAX ? b.value > a.value : b.value < a.value));
+    if (take) {
+        out.value = b.value;
+        out.index = b.index;
+    }
+    return out;
+}
+
+// Adjacent pairs, then pairs of pairs: the binary tree of the documentation; that it starts with neighbours and rounds
+// to the type at every node is `assumed`.
+Item tree(Fold f, DType t, std::vector<Item>& items)
+{
+    for (size_t n = items.size(); n > 1; n = (n + 1) / 2) {
+        for (size_t i = 0; i < n / 2; ++i) {
+            items[i] = fold(f, t, items[2 * i], items[2 * i + 1]);
+        }
+        if (n % 2) {
+            items[n / 2] = items[n - 1];
+        }
+    }
+    return items.empty() ? Item{} : items[0];
+}
+
+void store_value(uint32_t at, DType t, float value, bool undefined)
+{
+    if (is_half(t)) {
+        const uint16_t bits = half_bits(value);
+        memcpy(data_at(UB, at), &bits, 2);
+    } else {
+        memcpy(data_at(UB, at), &value, 4);
+    }
+    if (launch->check) {
+        memset(undefined_at(UB, at), undefined ? 0xff : 0, is_half(t) ? 2 : 4);
+    }
+}
+
+void store_index(uint32_t at, DType t, uint32_t index, bool undefined)
+{
+    memcpy(data_at(UB, at), &index, is_half(t) ? 2 : 4);
+    if (launch->check) {
+        memset(undefined_at(UB, at), undefined ? 0xff : 0, is_half(t) ? 2 : 4);
+    }
+}
+
+bool reducible(DType t, Loc loc)
+{
+    if (t == DType::F16 || t == DType::F32) {
+        return true;
+    }
+    report("dtype", loc, PIPE_V, nullptr, 0, 0, "this SoC reduces half and float: cast integers to float");
+    return false;
+}
+
+double rate_of(const char* what, DType t)
+{
+    const bool repeat = strcmp(what, "repeat") == 0;
+    return is_half(t) ? 128.0 / 7 : repeat ? 64.0 / 7 : 64.0;
+}
+
+}  // namespace
+
+void reduce_repeat(Fold f, const View& dst, const View& src, const Lanes& lanes, int dst_repeat, int src_block,
+                   int src_repeat, ReduceOrder order, Loc loc)
+{
+    need_vector_core("a repeat reduction", loc);
+    scalar_cost(launch->number("issue_cycles"));
+    if (!reducible(src.dtype, loc)) {
+        return;
+    }
+    const uint32_t esize = dtype_bytes(src.dtype);
+    const Plan plan = resolve(lanes, esize, loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const bool pair = order == ReduceOrder::ORDER_VALUE_INDEX || order == ReduceOrder::ORDER_INDEX_VALUE;
+    const uint32_t slot = pair ? 2 * esize : esize;
+    const Region rs = make_region(src, plan, static_cast<uint16_t>(src_block), static_cast<uint16_t>(src_repeat), loc);
+    const Rows out{UB, dst.addr, plan.repeats, slot, static_cast<uint32_t>(dst_repeat) * slot};
+    const uint32_t align = f == Fold::SUM ? esize : 2 * esize;
+    if (!check_operand(src, rs, 32, PIPE_V, loc) || !check_rows(dst, out, align, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(rs, false, id, loc);
+    touch(out, true, id, loc);
+    std::vector<Item> items(plan.lanes);
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        items.resize(plan.lanes);
+        for (uint32_t i = 0; i < plan.lanes; ++i) {
+            items[i] = load(rs, r, i, plan.active(r, i));
+        }
+        const Item got = tree(f, src.dtype, items);
+        const uint32_t at = dst.addr + r * out.step;
+        if (order != ReduceOrder::ORDER_ONLY_INDEX) {
+            store_value(at + (order == ReduceOrder::ORDER_INDEX_VALUE ? esize : 0), src.dtype, got.value, got.undefined);
+        }
+        if (order != ReduceOrder::ORDER_ONLY_VALUE) {
+            store_index(at + (order == ReduceOrder::ORDER_VALUE_INDEX ? esize : 0), src.dtype, got.index, got.undefined);
+        }
+        core->acc_value = f == Fold::SUM ? got.value : core->acc_value;
+    }
+    charge(PIPE_V, vector_cycles(plan, rate_of("repeat", src.dtype)));
+}
+
+void reduce_block(Fold f, const View& dst, const View& src, const Lanes& lanes, int dst_repeat, int src_block,
+                  int src_repeat, Loc loc)
+{
+    need_vector_core("a block reduction", loc);
+    scalar_cost(launch->number("issue_cycles"));
+    if (!reducible(src.dtype, loc)) {
+        return;
+    }
+    const uint32_t esize = dtype_bytes(src.dtype), per_block = 32 / esize;
+    const Plan plan = resolve(lanes, esize, loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region rs = make_region(src, plan, static_cast<uint16_t>(src_block), static_cast<uint16_t>(src_repeat), loc);
+    const uint32_t step = static_cast<uint32_t>(dst_repeat) * 8 * esize;
+    if (!check_operand(src, rs, 32, PIPE_V, loc)
+        || !check_rows(dst, {UB, dst.addr, plan.repeats, 8 * esize, step}, 8 * esize, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(rs, false, id, loc);
+    std::vector<Item> items;
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        for (uint32_t b = 0; b < 8; ++b) {
+            items.resize(per_block);
+            bool live = false;
+            for (uint32_t i = 0; i < per_block; ++i) {
+                const uint32_t lane = b * per_block + i;
+                items[i] = load(rs, r, lane, plan.active(r, lane));
+                live = live || items[i].live;
+            }
+            if (!live) {
+                continue;  // a block without active lanes keeps its slot
+            }
+            const Item got = tree(f, src.dtype, items);
+            const uint32_t at = dst.addr + r * step + b * esize;
+            touch(Rows{UB, at, 1, esize, 0}, true, id, loc);
+            store_value(at, src.dtype, got.value, got.undefined);
+        }
+    }
+    charge(PIPE_V, vector_cycles(plan, rate_of("block", src.dtype)));
+}
+
+void reduce_pair(const View& dst, const View& src, const Lanes& lanes, int dst_repeat, int src_block, int src_repeat,
+                 Loc loc)
+{
+    need_vector_core("PairReduceSum", loc);
+    scalar_cost(launch->number("issue_cycles"));
+    if (!reducible(src.dtype, loc)) {
+        return;
+    }
+    const uint32_t esize = dtype_bytes(src.dtype);
+    const Plan plan = resolve(lanes, esize, loc);
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region rs = make_region(src, plan, static_cast<uint16_t>(src_block), static_cast<uint16_t>(src_repeat), loc);
+    const uint32_t step = static_cast<uint32_t>(dst_repeat) * 128;
+    if (!check_operand(src, rs, 32, PIPE_V, loc)
+        || !check_rows(dst, {UB, dst.addr, plan.repeats, 128, step}, 32, PIPE_V, loc)) {
+        return;
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(rs, false, id, loc);
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        for (uint32_t i = 0; i < plan.lanes / 2; ++i) {
+            const Item a = load(rs, r, 2 * i, plan.active(r, 2 * i));
+            const Item b = load(rs, r, 2 * i + 1, plan.active(r, 2 * i + 1));
+            if (a.live || b.live) {
+                const Item got = fold(Fold::SUM, src.dtype, a, b);
+                const uint32_t at = dst.addr + r * step + i * esize;
+                touch(Rows{UB, at, 1, esize, 0}, true, id, loc);
+                store_value(at, src.dtype, got.value, got.undefined);
+            }
+        }
+    }
+    charge(PIPE_V, vector_cycles(plan, is_half(src.dtype) ? 128 : 64));
+}
+
+namespace {
+
+// Elements of scratch the call may use: a pair a repeat for each round of the index form (api.md section 6).
+uint32_t scratch_elements(Fold f, uint32_t repeats, uint32_t esize, bool index, bool count_form)
+{
+    const uint32_t per_block = 32 / esize, lanes = 256 / esize;
+    const auto round = [per_block](uint32_t n) { return (n + per_block - 1) / per_block * per_block; };
+    if (f == Fold::SUM) {
+        return count_form ? 0 : round(repeats);
+    }
+    uint32_t total = round(2 * repeats);
+    for (uint32_t n = (2 * repeats + lanes - 1) / lanes; index && repeats > 1; n = (2 * n + lanes - 1) / lanes) {
+        total += round(2 * n);
+        if (n <= 1) {
+            break;
+        }
+    }
+    return repeats <= 1 && f != Fold::SUM ? 0 : total;
+}
+
+Item reduce_all(Fold f, DType t, const Region& rs)
+{
+    const Plan& plan = *rs.plan;
+    std::vector<Item> items;
+    Item total;
+    for (uint32_t r = 0; r < plan.repeats; ++r) {
+        items.resize(plan.lanes);
+        for (uint32_t i = 0; i < plan.lanes; ++i) {
+            items[i] = load(rs, r, i, plan.active(r, i));
+            items[i].index = r * plan.lanes + i;
+        }
+        total = r == 0 ? tree(f, t, items) : fold(f, t, total, tree(f, t, items));
+    }
+    return total;
+}
+
+// What the call leaves in its scratch space is its own business.
+void spoil_scratch(const Rows& scratch)
+{
+    memset(data_at(UB, scratch.base), 0xff, scratch.bytes);
+    if (launch->check) {
+        memset(undefined_at(UB, scratch.base), 0xff, scratch.bytes);
+    }
+}
+
+}  // namespace
+
+void reduce_tensor(Fold f, const View& dst, const View& src, const View& tmp, const Lanes& lanes, int src_repeat,
+                   bool index, Loc loc)
+{
+    need_vector_core("a reduction", loc);
+    if (!reducible(src.dtype, loc)) {
+        return;
+    }
+    const uint32_t esize = dtype_bytes(src.dtype);
+    const bool count_form = lanes.form == Lanes::COUNT;
+    // The mask form of the software reduction loops, so its repeat count is not limited to 255.
+    Lanes wide = lanes;
+    const int32_t wanted = lanes.repeat;
+    wide.repeat = std::min(lanes.repeat, 255);
+    Plan plan = resolve(wide, esize, loc);
+    if (!count_form && plan.repeats != 0 && wanted > 255) {
+        plan.repeats = static_cast<uint32_t>(wanted);
+    }
+    scalar_cost(launch->number("software_reduce_scalar_cycles"));
+    if (plan.repeats == 0) {
+        return;
+    }
+    const Region rs = make_region(src, plan, 1, count_form ? Strides::DENSE : static_cast<uint16_t>(src_repeat), loc);
+    // With a tail the calls read and write a second element even without an index (api-corrections.md, second
+    // reading, 4), and with an index the result is a pair.
+    const uint32_t rest = plan.tail_count != plan.lanes && plan.repeats > 1;
+    const bool two = f != Fold::SUM && (index || rest);
+    const Rows out{UB, dst.addr, 1, esize * (two ? 2 : 1), 0};
+    const uint32_t need = scratch_elements(f, plan.repeats, esize, index, count_form) * esize;
+    const Rows scratch{UB, tmp.addr, 1, need, 0};
+    if (!check_operand(src, rs, 32, PIPE_V, loc)
+        || !check_rows(dst, out, f == Fold::SUM ? esize : 2 * esize, PIPE_V, loc)
+        || (need != 0 && !check_rows(tmp, scratch, 32, PIPE_V, loc))) {
+        return;
+    }
+    if (index && is_half(src.dtype) && uint64_t(plan.repeats) * plan.lanes > 65536) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "a half cannot hold an index above 65535");
+    }
+    const Item total = [&] {
+        const OpId inner = begin(PIPE_V, loc);
+        touch(rs, false, inner, loc);
+        charge(PIPE_V, vector_cycles(plan, rate_of("repeat", src.dtype)));
+        const Item result = reduce_all(f, src.dtype, rs);
+        if (need != 0) {
+            touch(scratch, true, inner, loc);
+            spoil_scratch(scratch);
+        }
+        return result;
+    }();
+    if (plan.repeats > 1 || f == Fold::SUM) {
+        drain(PIPE_V);  // the rounds of the call are synchronised inside
+    }
+    const OpId id = begin(PIPE_V, loc);
+    touch(out, true, id, loc);
+    store_value(dst.addr, src.dtype, total.value, total.undefined);
+    if (two) {
+        store_index(dst.addr + esize, src.dtype, total.index, total.undefined || !index);
+    }
+    core->acc_value = f == Fold::SUM ? total.value : core->acc_value;
+    charge(PIPE_V, launch->number("vector_startup_cycles"));
+}
+
+void read_reduction(bool, DType dtype, void* value, uint64_t*, Loc)
+{
+    scalar_cost(1);
+    if (dtype == DType::F16) {
+        const uint16_t bits = half_bits(core->acc_value);
+        memcpy(value, &bits, 2);
+    } else {
+        memcpy(value, &core->acc_value, 4);
+    }
+}
+
+}  // namespace pyasc_model

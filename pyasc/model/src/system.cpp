@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// System queries, static tensors, and the C interface of the driver.
+#include <stdio.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "gm.h"
+
+namespace pyasc_model {
+
+std::string run_launch(void (*call)(const void* const*), const void* const* args);
+
+int64_t block_index(Loc)
+{
+    scalar_cost(1);
+    return core->index;
+}
+
+int64_t block_count(Loc)
+{
+    scalar_cost(1);
+    return launch->blocks;
+}
+
+int64_t sub_block_index(Loc)
+{
+    scalar_cost(1);
+    return core->sub;
+}
+
+int64_t sub_block_count(Loc)
+{
+    scalar_cost(1);
+    return core->cube ? 1 : std::max(1, launch->vectors_per_block);
+}
+
+int64_t task_ratio(Loc)
+{
+    scalar_cost(1);
+    return core->cube ? 1 : launch->cubes_per_block ? launch->vectors_per_block : 1;
+}
+
+int64_t system_cycle(Loc)
+{
+    scalar_cost(1);
+    return static_cast<int64_t>(core->scalar_time / launch->number("cycles_per_tick"));
+}
+
+void init_soc_state(Loc)
+{
+    scalar_cost(1);
+    core->atomic = Atomic::NONE;
+    core->counter_mode = false;
+    core->mask_low = core->mask_high = ~0ull;
+}
+
+bool is_cube_core()
+{
+    scalar_cost(0);
+    return core->cube;
+}
+
+void print(const char* text)
+{
+    if (launch->printed.size() < 1024 * 1024) {
+        launch->printed += text;
+    }
+}
+
+uint8_t* system_workspace(Loc)
+{
+    scalar_cost(1);
+    return launch->system_workspace.data();
+}
+
+View static_tensor(TPosition position, uint32_t addr, uint32_t bytes, DType dtype, Loc loc)
+{
+    scalar_cost(0);
+    const View v{addr, bytes, 0, 0, position, dtype};
+    const Space s = space_of(position, loc);
+    static const char* const KEYS[SPACES] = {"ub_usable_bytes", "l1_usable_bytes", "l0a_bytes", "l0b_bytes",
+                                             "l0c_bytes", "bt_bytes", "fb_bytes"};
+    const uint32_t limit = static_cast<uint32_t>(launch->number(KEYS[s]));
+    if (uint64_t(addr) + bytes > limit) {
+        report("capacity", loc, PIPE_S, SPACE_NAMES[s], addr, uint64_t(addr) + bytes,
+               "%s holds %u bytes for a kernel; this tensor ends at byte %llu", SPACE_NAMES[s], limit,
+               static_cast<unsigned long long>(uint64_t(addr) + bytes));
+    }
+    if (core->cube ? s == UB : s != UB) {
+        report("core-type", loc, PIPE_S, SPACE_NAMES[s], addr, addr + bytes, "this core has no %s", SPACE_NAMES[s]);
+        throw StopCore();
+    }
+    return v;
+}
+
+uint32_t linear_alloc(AscendC::Hardware, uint32_t* used, uint32_t bytes, Loc)
+{
+    scalar_cost(0);
+    const uint32_t at = *used;
+    *used += (bytes + 31) / 32 * 32;
+    return at;
+}
+
+namespace {
+
+void quote(std::string& out, const std::string& text)
+{
+    out += '"';
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (static_cast<unsigned char>(c) < 32) {
+            char code[8];
+            snprintf(code, sizeof code, "\\u%04x", c);
+            out += code;
+        } else {
+            out += c;
+        }
+    }
+    out += '"';
+}
+
+void field(std::string& out, const char* name, const std::string& value)
+{
+    quote(out, name);
+    out += ": ";
+    quote(out, value);
+    out += ", ";
+}
+
+std::string number(double v)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", v);
+    return text;
+}
+
+void write_finding(std::string& out, const Finding& f)
+{
+    out += '{';
+    field(out, "kind", f.kind);
+    field(out, "message", f.message);
+    field(out, "file", f.file);
+    field(out, "core", f.core);
+    field(out, "pipe", f.pipe);
+    field(out, "memory", f.memory);
+    out += "\"line\": " + std::to_string(f.line) + ", \"low\": " + std::to_string(f.low)
+         + ", \"high\": " + std::to_string(f.high) + ", \"count\": " + std::to_string(f.count) + "}";
+}
+
+std::string write_report(const std::string& error)
+{
+    std::string out = "{";
+    field(out, "error", error);
+    field(out, "printed", launch->printed);
+    out += "\"cycles\": " + number(launch->cycles) + ", \"kind\": " + std::to_string(launch->kernel_kind)
+         + ", \"cores\": [";
+    bool first = true;
+    for (const auto& c : launch->cores) {
+        out += first ? "{" : ", {";
+        first = false;
+        field(out, "name", c->name());
+        double end = c->scalar_time;
+        for (int p = 0; p < PIPES; ++p) {
+            end = std::max(end, c->busy_until[p]);
+            out += std::string("\"") + PIPE_NAMES[p] + "\": " + number(c->busy[p]) + ", ";
+        }
+        out += "\"end\": " + number(end) + "}";
+    }
+    out += "], \"findings\": [";
+    for (size_t i = 0; i < launch->findings.size(); ++i) {
+        out += i ? ", " : "";
+        write_finding(out, launch->findings[i]);
+    }
+    return out + "]}";
+}
+
+}  // namespace
+
+}  // namespace pyasc_model
+
+using namespace pyasc_model;
+
+extern "C" {
+
+Launch* pyasc_model_create(int check, uint64_t seed, int blocks, int kind)
+{
+    Launch* l = new Launch();
+    l->check = check != 0;
+    l->seed = seed;
+    l->blocks = blocks;
+    l->kernel_kind = kind;
+    return l;
+}
+
+void pyasc_model_soc(Launch* l, const char* key, double value) { l->soc[key] = value; }
+
+void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t size, int undefined, int writable)
+{
+    auto b = std::make_unique<GmBuffer>();
+    b->name = name;
+    b->base = base;
+    b->size = size;
+    b->writable = writable != 0;
+    if (undefined && l->check) {
+        b->undefined.assign(size, 0xff);
+    }
+    l->buffers.push_back(std::move(b));
+}
+
+// Returns the report as JSON; it lives as long as the launch.
+const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const void* const* args)
+{
+    launch = l;
+    l->system_workspace.assign(1 << 16, 0xff);
+    pyasc_model_buffer(l, "system workspace", l->system_workspace.data(), l->system_workspace.size(), 1, 1);
+    const std::string error = run_launch(call, args);
+    l->report = write_report(error);
+    launch = nullptr;
+    return l->report.c_str();
+}
+
+void pyasc_model_destroy(Launch* l) { delete l; }
+}

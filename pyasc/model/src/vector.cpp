@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elementwise engine: checks one instruction, runs its flat kernel over the lanes, moves undefined bits along.
+#include "vector.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "lanes.h"
+
+namespace pyasc_model {
+
+FlatTable& flat_table()
+{
+    static FlatTable table;
+    static const bool filled = [] {
+        add_float_kernels(table);
+        add_integer_kernels(table);
+        add_cast_kernels(table);
+        return true;
+    }();
+    (void)filled;
+    return table;
+}
+
+double vector_cycles(const Plan& plan, double elements_per_cycle)
+{
+    return launch->number("vector_startup_cycles") + plan.repeats * (plan.lanes / elements_per_cycle);
+}
+
+namespace {
+
+template <typename T>
+void gather_flags(uint8_t* flags, const uint8_t* s, size_t n)
+{
+    const T* p = reinterpret_cast<const T*>(s);
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; ++i) {
+        flags[i] = static_cast<uint8_t>(flags[i] | (p[i] != 0 ? 0xff : 0));
+    }
+}
+
+template <typename T>
+void spread_flags(uint8_t* d, const uint8_t* flags, size_t n)
+{
+    T* p = reinterpret_cast<T*>(d);
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; ++i) {
+        p[i] = flags[i] != 0 ? static_cast<T>(~T(0)) : T(0);
+    }
+}
+
+}  // namespace
+
+void merge_undefined(uint8_t* d, uint32_t dsize, const uint8_t* const* s, const uint32_t* ssize, int sources, size_t n)
+{
+    uint8_t flags[CHUNK];
+    for (size_t i = 0; i < n; i += CHUNK) {
+        const size_t m = std::min(n - i, CHUNK);
+        memset(flags, 0, m);
+        for (int k = 0; k < sources; ++k) {
+            const uint8_t* p = s[k] + i * ssize[k];
+            switch (ssize[k]) {
+            case 1: gather_flags<uint8_t>(flags, p, m); break;
+            case 2: gather_flags<uint16_t>(flags, p, m); break;
+            case 4: gather_flags<uint32_t>(flags, p, m); break;
+            default: gather_flags<uint64_t>(flags, p, m); break;
+            }
+        }
+        uint8_t* out = d + i * dsize;
+        switch (dsize) {
+        case 1: spread_flags<uint8_t>(out, flags, m); break;
+        case 2: spread_flags<uint16_t>(out, flags, m); break;
+        case 4: spread_flags<uint32_t>(out, flags, m); break;
+        default: spread_flags<uint64_t>(out, flags, m); break;
+        }
+    }
+}
+
+namespace {
+
+// One instruction under way: operand 0 is the destination.
+struct Run {
+    const FlatKernel& kernel;
+    Region operand[3];
+    int sources;
+    FlatArgs args;
+
+    void span(uint8_t* d, const uint8_t* const* s, uint8_t* du, const uint8_t* const* su, size_t n) const
+    {
+        const void* in[2] = {s[0], s[1]};
+        kernel.fn(d, in, n, args);
+        if (du == nullptr) {
+            return;
+        }
+        const uint32_t esize = operand[0].esize;
+        if (kernel.shadow == Shadow::NONE || (sources == 0 && !kernel.reads_dst)) {
+            memset(du, 0, n * esize);
+            return;
+        }
+        if (kernel.shadow == Shadow::BITWISE) {
+            for (size_t i = 0; i < n * esize; ++i) {
+                du[i] = static_cast<uint8_t>(su[0][i] | (sources > 1 ? su[1][i] : 0));
+            }
+            return;
+        }
+        const uint8_t* all[3] = {su[0], su[1], du};
+        uint32_t sizes[3] = {operand[1].esize, operand[2].esize, esize};
+        int count = sources;
+        if (kernel.reads_dst) {
+            all[count] = du;
+            sizes[count++] = esize;
+        }
+        merge_undefined(du, esize, all, sizes, count, n);
+    }
+
+    void direct(uint32_t repeat, size_t n)
+    {
+        const uint8_t* s[2] = {nullptr, nullptr};
+        const uint8_t* su[2] = {nullptr, nullptr};
+        for (int i = 0; i < sources; ++i) {
+            const Region& r = operand[i + 1];
+            s[i] = data_at(r.space, r.base + repeat * r.repeat);
+            su[i] = undefined_at(r.space, r.base + repeat * r.repeat);
+        }
+        const Region& d = operand[0];
+        const uint32_t at = d.base + repeat * d.repeat;
+        args.index = uint64_t(repeat) * d.plan->lanes;
+        span(data_at(d.space, at), s, undefined_at(d.space, at), su, n);
+    }
+
+    static void collect(const Region& r, uint32_t repeat, uint8_t* data, uint8_t* undefined)
+    {
+        for (uint32_t b = 0; b < r.blocks; ++b) {
+            const uint32_t at = r.base + repeat * r.repeat + b * r.block;
+            const uint32_t live = r.body_bytes[b] | r.tail_bytes[b];
+            if (live == 0 || at + 32 > memory(r.space).size + 32) {
+                continue;
+            }
+            memcpy(data + b * 32, data_at(r.space, at), 32);
+            if (undefined != nullptr) {
+                memcpy(undefined + b * 32, undefined_at(r.space, at), 32);
+            }
+        }
+    }
+
+    static void scatter(const Region& r, uint32_t repeat, const uint8_t* data, const uint8_t* undefined)
+    {
+        const uint32_t* bytes = repeat + 1 == r.plan->repeats ? r.tail_bytes : r.body_bytes;
+        for (uint32_t b = 0; b < r.blocks; ++b) {
+            const uint32_t at = r.base + repeat * r.repeat + b * r.block;
+            for (uint32_t bits = bytes[b]; bits != 0; bits &= bits - 1) {
+                const uint32_t i = static_cast<uint32_t>(__builtin_ctz(bits));
+                *data_at(r.space, at + i) = data[b * 32 + i];
+                if (undefined != nullptr) {
+                    *undefined_at(r.space, at + i) = undefined[b * 32 + i];
+                }
+            }
+        }
+    }
+
+    void masked(uint32_t repeat)
+    {
+        alignas(64) uint8_t data[3][256] = {}, undefined[3][256] = {};
+        const bool track = launch->check;
+        for (int i = kernel.reads_dst ? 0 : 1; i <= sources; ++i) {
+            collect(operand[i], repeat, data[i], track ? undefined[i] : nullptr);
+        }
+        const uint8_t* s[2] = {data[1], data[2]};
+        const uint8_t* su[2] = {undefined[1], undefined[2]};
+        args.index = uint64_t(repeat) * operand[0].plan->lanes;
+        span(data[0], s, track ? undefined[0] : nullptr, su, operand[0].plan->lanes);
+        scatter(operand[0], repeat, data[0], track ? undefined[0] : nullptr);
+    }
+
+    void all()
+    {
+        const Plan& p = *operand[0].plan;
+        bool dense = p.prefix, dense_repeats = p.prefix;
+        for (int i = 0; i <= sources; ++i) {
+            dense = dense && operand[i].dense();
+            dense_repeats = dense_repeats && operand[i].dense_repeat();
+        }
+        if (dense && p.body_full()) {
+            direct(0, size_t(p.repeats - 1) * p.lanes + p.tail_count);
+            return;
+        }
+        for (uint32_t r = 0; r < p.repeats; ++r) {
+            if (dense_repeats) {
+                direct(r, r + 1 == p.repeats ? p.tail_count : p.body_count);
+            } else {
+                masked(r);
+            }
+        }
+    }
+};
+
+bool allowed(const FlatKernel& k, Op op, const View& dst, const View* src, int sources, AscendC::RoundMode mode,
+             Loc loc)
+{
+    static const char* const NAMES[] = {"half", "bfloat16", "float", "int8", "uint8", "int16",
+                                        "uint16", "int32", "uint32", "int64", "uint64"};
+    if (k.fn == nullptr) {
+        report("dtype", loc, PIPE_V, nullptr, 0, 0, "this SoC has no such vector operation from %s to %s",
+               NAMES[static_cast<int>(sources ? src[0].dtype : dst.dtype)], NAMES[static_cast<int>(dst.dtype)]);
+        return false;
+    }
+    if (op == Op::Cast && !((k.modes >> static_cast<int>(mode)) & 1)) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "this SoC has no Cast from %s to %s with round mode %d",
+               NAMES[static_cast<int>(src[0].dtype)], NAMES[static_cast<int>(dst.dtype)], static_cast<int>(mode));
+        return false;
+    }
+    if (k.needs_deq && !core->deq_set) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "the conversion needs SetDeqScale before it");
+    }
+    return true;
+}
+
+}  // namespace
+
+void elementwise(Op op, const View& dst, const View* src, int sources, const Lanes& lanes, const Strides& strides,
+                 Scalar scalar, AscendC::RoundMode mode, Loc loc)
+{
+    need_vector_core("an elementwise operation", loc);
+    const FlatKernel& k = slot(flat_table(), op, dst.dtype, sources ? src[0].dtype : dst.dtype);
+    if (!allowed(k, op, dst, src, sources, mode, loc)) {
+        return;
+    }
+    uint32_t widest = dtype_bytes(dst.dtype);
+    for (int i = 0; i < sources; ++i) {
+        widest = std::max(widest, dtype_bytes(src[i].dtype));
+    }
+    const Plan plan = resolve(lanes, widest, loc);
+    scalar_cost(lanes.form == Lanes::COUNT ? launch->number("count_form_scalar_cycles")
+                                           : launch->number("issue_cycles"));
+    if (plan.repeats == 0) {
+        return;
+    }
+    Run run{k, {}, sources, {scalar, mode, 0, core->deq, core->deq_offset}};
+    for (int i = 0; i <= sources; ++i) {
+        const View& t = i == 0 ? dst : src[i - 1];
+        run.operand[i] = make_region(t, plan, strides.block[i], strides.repeat[i], loc);
+        if (!check_operand(t, run.operand[i], 32, PIPE_V, loc)) {
+            return;
+        }
+    }
+    const OpId id = begin(PIPE_V, loc);
+    if (launch->check) {
+        const bool widening = op == Op::Cast && dtype_bytes(dst.dtype) != dtype_bytes(src[0].dtype);
+        check_overlap(run.operand[0], run.operand + 1, sources, k.chain && !widening, loc);
+        for (int i = 1; i <= sources; ++i) {
+            touch(run.operand[i], false, id, loc);
+        }
+        touch(run.operand[0], true, id, loc);
+    }
+    run.all();
+    charge(PIPE_V, vector_cycles(plan, k.rate));
+}
+
+}  // namespace pyasc_model
