@@ -40,13 +40,14 @@ PA_FN float pa_exp2_of_rounded(float rounded) {
 
 // e^r for |r| <= ln(2)/2.
 PA_FN float pa_exp_reduced(float r) {
-  const float q = pa_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dcp-5f, 0x1.123fb4p-7f, 0x1.6a1a6cp-10f);
+  const float q = pa_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f);
   return pa_fma(r * r, q, r) + 1.0f;
 }
 
 // e^r - 1 for |r| <= ln(2)/2.
 PA_FN float pa_expm1_reduced(float r) {
-  const float q = pa_poly(r, 0x1p-1f, 0x1.555554p-3f, 0x1.5554cap-5f, 0x1.11123p-7f, 0x1.6d78dcp-10f, 0x1.a0332ep-13f);
+  const float q = pa_poly(r, 0x1p-1f, 0x1.555554p-3f, 0x1.5554cap-5f, 0x1.11122cp-7f, 0x1.6d794ep-10f,
+                          0x1.a033acp-13f);
   return pa_fma(r * r, q, r);
 }
 
@@ -74,8 +75,8 @@ PA_FN float pa_exp2(float x) {
   const float limited = pa_limit(x, 151.0f);
   const float rounded = limited + PA_ROUND_F32;
   const float r = limited - (rounded - PA_ROUND_F32);
-  const float q = pa_poly(r, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6b084p-5f, 0x1.3b2a06p-7f, 0x1.5d8ae2p-10f,
-                          0x1.44635p-13f, 0x1.fddc48p-17f);
+  const float q = pa_poly(r, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6b086p-5f, 0x1.3b2a1p-7f, 0x1.5d8a6ep-10f,
+                          0x1.44637ep-13f, 0x1.fddc48p-17f);
   return pa_scale_by_rounded(pa_fma(r, q, 1.0f), rounded);
 }
 
@@ -106,8 +107,8 @@ PA_FN float pa_log_special(float x, float result) {
 
 // k ln2 + log(1 + f).
 PA_FN float pa_log_join(float k, float f) {
-  const float q = pa_poly(f, -0x1.fffff8p-2f, 0x1.55555p-2f, -0x1.000428p-2f, 0x1.99a3fap-3f, -0x1.542772p-3f,
-                          0x1.227198p-3f, -0x1.0f376cp-3f, 0x1.08488p-3f, -0x1.383046p-4f);
+  const float q = pa_poly(f, -0x1.fffff8p-2f, 0x1.55555p-2f, -0x1.000428p-2f, 0x1.99a3fap-3f, -0x1.542776p-3f,
+                          0x1.2271a4p-3f, -0x1.0f376cp-3f, 0x1.08488p-3f, -0x1.383046p-4f);
   const float low = pa_fma(k, PA_LN2_LO, f * f * q);
   return pa_fma(k, PA_LN2_HI, low + f);
 }
@@ -119,7 +120,7 @@ PA_FN float pa_log(float x) {
 
 PA_FN float pa_log2(float x) {
   const pa_log_split s = pa_split_log(x);
-  const float q = pa_poly(s.f, -0x1.71547p-1f, 0x1.ec7096p-2f, -0x1.715a7ep-2f, 0x1.277e42p-2f, -0x1.eabd12p-3f,
+  const float q = pa_poly(s.f, -0x1.71547p-1f, 0x1.ec7096p-2f, -0x1.715a7cp-2f, 0x1.277e3ep-2f, -0x1.eabd18p-3f,
                           0x1.a3059p-3f, -0x1.87485ep-3f, 0x1.7d47b4p-3f, -0x1.c26494p-4f);
   const float low = pa_fma(s.f * s.f, q, s.f * 0x1.4ae0cp-26f);
   return pa_log_special(x, pa_fma(s.f, 0x1.715476p0f, low) + s.k);
@@ -127,8 +128,8 @@ PA_FN float pa_log2(float x) {
 
 PA_FN float pa_log10(float x) {
   const pa_log_split s = pa_split_log(x);
-  const float q = pa_poly(s.f, -0x1.bcb7aap-3f, 0x1.287a7p-3f, -0x1.bcbef4p-4f, 0x1.63cf5cp-4f, -0x1.27745ep-4f,
-                          0x1.f88d6cp-5f, -0x1.d726bcp-5f, 0x1.cb1b62p-5f, -0x1.0f29dep-5f);
+  const float q = pa_poly(s.f, -0x1.bcb7aap-3f, 0x1.287a72p-3f, -0x1.bcbeecp-4f, 0x1.63cf1cp-4f, -0x1.27743ep-4f,
+                          0x1.f88d6ep-5f, -0x1.d726bcp-5f, 0x1.cb1b62p-5f, -0x1.0f29dep-5f);
   const float tail = pa_fma(s.f * s.f, q, s.f * -0x1.5b235ep-27f);
   const float fraction = pa_fma(s.f, 0x1.bcb7b2p-2f, tail);
   // log10(2) in two parts, the first of 11 bits.
@@ -156,10 +157,10 @@ PA_FN float pa_rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 PA_FN double pa_log2_wide(float magnitude) {
   const pa_log_split s = pa_split_log(magnitude);
   const double f = (double)s.f;
-  const double q = pa_poly(f, 0x1.71547652a1e94p0, -0x1.715476565d27cp-1, 0x1.ec709ebb96761p-2, -0x1.71547097b06e6p-2,
-                           0x1.277651fb61148p-2, -0x1.ec72b58e3eeb9p-3, 0x1.a63f449678a1cp-3, -0x1.714171c630df2p-3,
-                           0x1.452916e9fd35ap-3, -0x1.252f2c861e74bp-3, 0x1.2871e8794e27bp-3, -0x1.2489273572c99p-3,
-                           0x1.3ce90f44a423bp-4);
+  const double q = pa_poly(f, 0x1.71547652a1e97p0, -0x1.715476565d2b7p-1, 0x1.ec709ebb96137p-2,
+                           -0x1.71547097ae438p-2, 0x1.277651fb7bb12p-2, -0x1.ec72b58ee5332p-3,
+                           0x1.a63f4491691c6p-3, -0x1.714171b7dadabp-3, 0x1.4529171b7981bp-3,
+                           -0x1.252f2d26c28e4p-3, 0x1.2871e80098ffp-3, -0x1.248924868f40dp-3, 0x1.3ce90b587ec82p-4);
   const double result = pa_fma(f, q, (double)s.k);
   const double special = magnitude == 0.0f ? -__builtin_inf() : (double)magnitude;
   return ((magnitude > 0.0f) & (magnitude < __builtin_inff())) ? result : special;
@@ -171,8 +172,9 @@ PA_FN float pa_exp2_wide(double u) {
   const double limited = __builtin_copysign(magnitude > 160.0 ? 160.0 : magnitude, u);
   const double rounded = limited + 0x1.8p52;
   const double r = limited - (rounded - 0x1.8p52);
-  const double q = pa_poly(r, 0x1.62e42ff0e1915p-1, 0x1.ebfbe077872d1p-3, 0x1.c6b08ac06cf79p-5, 0x1.3b29f39d4941p-7,
-                           0x1.5d8a85fd9702bp-10, 0x1.445c8406769ddp-13, 0x1.fde5ff50125cap-17);
+  const double q = pa_poly(r, 0x1.62e42ff0e1915p-1, 0x1.ebfbe077872d1p-3, 0x1.c6b08ac06cf79p-5,
+                           0x1.3b29f39d4941p-7, 0x1.5d8a85fd9702bp-10, 0x1.445c8406769ddp-13,
+                           0x1.fde5ff50125cap-17);
   return (float)(pa_fma(r, q, 1.0) * pa_bits<double>((pa_bits<uint64_t>(rounded) + 1023u) << 52));
 }
 

@@ -70,16 +70,16 @@ PA_FN pa_scaled pa_exp_of_double(double u) {
 
 // erf x for |x| <= 0.92.
 PA_FN float pa_erf_inner(float x) {
-  const float q = pa_poly(x * x, 0x1.06eba6p-3f, -0x1.8126eap-2f, 0x1.ce1b04p-4f, -0x1.b692f8p-6f, 0x1.47657p-8f,
-                          -0x1.3abaa2p-11f);
+  const float q = pa_poly(x * x, 0x1.06eba6p-3f, -0x1.8126e8p-2f, 0x1.ce1abep-4f, -0x1.b68ffp-6f, 0x1.47575ep-8f,
+                          -0x1.3a8ab2p-11f);
   return pa_fma(x, q, x);
 }
 
 PA_FN float pa_erf(float x) {
   const float magnitude = __builtin_fabsf(x);
   const float t = magnitude > 3.93f ? 3.93f : magnitude;
-  const float minus_log_erfc = pa_poly(t, 0x1.9a5d34p-13f, 0x1.20af5ap0f, 0x1.463ccp-1f, 0x1.a9b42ap-4f,
-                                       -0x1.6c2a76p-6f, 0x1.8ee16ap-9f, -0x1.9ae8fcp-13f);
+  const float minus_log_erfc = pa_poly(t, 0x1.9a5cbp-13f, 0x1.20af5ap0f, 0x1.463ccp-1f, 0x1.a9b42ap-4f,
+                                       -0x1.6c2a76p-6f, 0x1.8ee17p-9f, -0x1.9ae8fcp-13f);
   const pa_exp_split s = pa_split_exp(-minus_log_erfc);
   const float outer = 1.0f - pa_exp_reduced(s.r) * pa_exp2_of_rounded(s.rounded);
   return magnitude > 0.92f ? __builtin_copysignf(outer, x) : pa_erf_inner(x);
@@ -90,7 +90,7 @@ PA_FN float pa_erfc_scaled(float a) {
   const float v = 1.0f / (a + 3.0f);
   const float t = (a - 3.0f) * v;
   return v * pa_poly(t, 0x1.12f21ep0f, -0x1.c44c48p-1f, 0x1.2e3266p-1f, -0x1.3dead2p-2f, 0x1.e99732p-4f,
-                     -0x1.b7bcfap-6f, -0x1.414704p-10f, 0x1.93b23ap-9f, -0x1.fc67dcp-12f, -0x1.560bf8p-12f);
+                     -0x1.b7bcf8p-6f, -0x1.41470ap-10f, 0x1.93b234p-9f, -0x1.fc67dcp-12f, -0x1.560bf8p-12f);
 }
 
 PA_FN float pa_erfc(float x) {
@@ -99,7 +99,7 @@ PA_FN float pa_erfc(float x) {
   const pa_scaled e = pa_exp_of_double(-((double)a * (double)a));
   const float tail = pa_scale_by_rounded(e.p * pa_erfc_scaled(a), e.rounded);
   const float outer = x < 0.0f ? 2.0f - tail : tail;
-  return magnitude < 0.8f ? 1.0f - pa_erf_inner(x) : outer;
+  return magnitude < 0.92f ? 1.0f - pa_erf_inner(x) : outer;
 }
 
 // x / (1 + e^-|w|) for w >= 0, and limited e^-|w| / (1 + e^-|w|) for w < 0, where the power of two is applied
@@ -137,7 +137,7 @@ PA_FN float pa_gelu(float x) {
   const float right = x * (1.0f - pa_scale_by_rounded(e.p * half_scaled, e.rounded));
   const float outer = x < 0.0f ? left : right;
   const float middle = x * pa_fma(0.5f, pa_erf_inner(a), 0.5f);
-  return pa_nan_at_minus_inf(x, __builtin_fabsf(a) < 0.8f ? middle : outer);
+  return pa_nan_at_minus_inf(x, __builtin_fabsf(a) < 0.92f ? middle : outer);
 }
 
 // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is x sigmoid(w) with w twice the argument of tanh.
