@@ -24,10 +24,11 @@ class Tolerance:
     relative: float = 0.0
     absolute: float = 0.0
 
-    def holds(self, result: np.ndarray, reference: np.ndarray) -> bool:
-        """Whether every element is within the bound; NaN never is."""
+    def holds(self, result: np.ndarray, reference: np.ndarray, exempt: float = 0.0) -> bool:
+        """Whether every element, but for a share of `exempt`, is within the bound; NaN never is."""
         bound = self.absolute + self.relative * np.abs(reference)
-        return bool(np.all(np.abs(result.astype(np.float64) - reference) <= bound))
+        outside = ~(np.abs(result.astype(np.float64) - reference) <= bound)
+        return bool(np.count_nonzero(outside) <= exempt * outside.size)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class Case:
     `make` builds the arguments, `reference` computes the outputs in float64 or exactly, `numpy` is the line (None
     where NumPy has none), `sizes` are the trailing sizes of the hand-written function. `exact` says that
     two float32 implementations must agree to the bit. A variant is another way to write the kernel of the case that
-    `variant_of` names: it is measured against the same baseline and is in no mean.
+    `variant_of` names: it is measured against the same baseline and is in no mean. `float64_share` is the share of
+    elements that may be outside the bound where the loops run in float64, as in CPython: where one rounding decides
+    an integer.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Case:
     exact: bool = False
     tolerance: Tolerance = field(default_factory=Tolerance)
     variant_of: str | None = None
+    float64_share: float = 0.0
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -269,7 +273,7 @@ CASES: tuple[Case, ...] = (
         "mandelbrot", "512 x 512, at most 200 steps",
         lambda rng: {"x0": -2.0, "y0": -1.25, "dx": 2.5 / 512, "dy": 2.5 / 512, "limit": 200,
                      "steps": _blank(512, 512, dtype=np.int32)},
-        ("steps",), _mandelbrot_reference, _length("steps"), exact=True,
+        ("steps",), _mandelbrot_reference, _length("steps"), exact=True, float64_share=0.005,
     ),
     Case(
         "black_scholes", "N = 1,048,576",
