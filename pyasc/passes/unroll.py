@@ -32,6 +32,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import LOOP
+from pyasc.ir.types import VectorType
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.base import Context, FunctionPass
 
@@ -54,7 +55,7 @@ def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
     """Unroll what the options allow."""
     changed = False
     for op in list(func.walk_inner_first()):
-        if not isinstance(op, scf.For) or op.simd or op.grain:
+        if not isinstance(op, scf.For) or op.simd or op.grain or _holds_vectors(op):
             continue
         trips = _trips(op)
         if trips is not None and trips <= options.full and trips * _size(op) <= options.size:
@@ -67,6 +68,11 @@ def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
             continue
         changed = True
     return changed
+
+
+def _holds_vectors(loop: scf.For) -> bool:
+    """Whether the loop keeps register vectors: its body is a full tile already, and copies of it would spill."""
+    return any(isinstance(value.type, VectorType) for value in loop.values)
 
 
 def _trips(loop: scf.For) -> int | None:

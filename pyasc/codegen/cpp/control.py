@@ -28,7 +28,7 @@ def _for(state: FunctionLowering, op: scf.For) -> None:
         _fork(state, op, lower, upper, step)
         return
     upper = _evaluated_once(state, op.upper, upper)
-    variables = _carry(state, op.inits, op.carried)
+    variables = _carry(state, op.inits, op.carried, op.values)
     counter = _counter(state, op)
     pragmas = _pragmas(op, variables)
     if op.simd and op.kind == "scan":
@@ -89,12 +89,29 @@ def _reduction(op: scf.For, number: int) -> str:
     return REDUCTIONS[combined.fn]
 
 
-def _carry(state: FunctionLowering, inits: Sequence[Value], carried: Sequence[Value]) -> list[str]:
+def _carry(
+    state: FunctionLowering, inits: Sequence[Value], carried: Sequence[Value], results: Sequence[Value] = ()
+) -> list[str]:
+    """A variable for each carried value, holding its init; an enclosing loop's own variable where that serves."""
     names: list[str] = []
-    for init, arg in zip(inits, carried, strict=True):
-        expr = state.expr(init)
-        names.append(state.name_value(arg, expr, const=False))
+    for i, (init, arg) in enumerate(zip(inits, carried, strict=True)):
+        if results and _continues(init, results[i]):
+            state.exprs[arg] = state.exprs[init]
+            names.append(state.exprs[init].text)
+        else:
+            names.append(state.name_value(arg, state.expr(init), const=False))
     return names
+
+
+def _continues(init: Value, result: Value) -> bool:
+    """Whether a loop only carries an enclosing loop's value on: nothing else reads the value it started from."""
+    block, loop = init.owner, result.op
+    if not isinstance(block, Block) or loop is None or loop.parent is not block or init.index == 0:
+        return False
+    if not isinstance(block.parent_op, scf.For) or list(init.uses) != [loop] or init.uses[loop] != 1:
+        return False
+    terminator = block.terminator
+    return list(result.uses) == [terminator] and terminator.operands[init.index - 1] is result
 
 
 def _body(

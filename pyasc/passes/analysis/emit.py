@@ -139,8 +139,12 @@ class Emitter:
         kind: str = "sequential",
         inits: Sequence[Value] = (),
         name: str = "",
+        carried: Sequence[str] = (),
     ) -> list[Value]:
-        """A counted loop; `body` returns the next carried values. Returns the last ones."""
+        """A counted loop; `body` returns the next carried values. Returns the last ones.
+
+        `name` and `carried` are hints for the counter's and the carried values' names.
+        """
         types = [value.type for value in inits]
         op = scf.For(
             lower=self.index(lower),
@@ -149,7 +153,7 @@ class Emitter:
             inits=list(inits),
             kind=kind,
             types=types,
-            body=block_of([I64, *types], [name]),
+            body=block_of([I64, *types], [name, *carried]),
         )
         self.insert(op)
         inner = Emitter(Builder(op.body.block, loc=self.builder.loc))

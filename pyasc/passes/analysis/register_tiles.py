@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects.arith import Cast
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import ScalarType, VectorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
@@ -40,6 +41,11 @@ class Machine:
             return most
         blocks = -(-known // most)
         return -(-known // blocks)
+
+    def even_rows(self, vectors: int) -> int:
+        """Rows of a tile as a power of two, which counts of channels are likely to be a multiple of."""
+        most = (self.registers - vectors - 1) // vectors
+        return 1 << (most.bit_length() - 1)
 
 
 def tile_contraction(c: Contraction, machine: Machine) -> bool:
@@ -152,9 +158,12 @@ class _Tile:
             factor.name = f"row{r}"
             for v in range(width):
                 running = sums[r * width + v]
-                running.name = f"sum{r}_{v}"
                 following.append(e.call("fma", factor, vectors[v], running))
         return following
+
+    def sum_names(self, count: int, width: int) -> list[str]:
+        """Names of the accumulators: row and vector."""
+        return [f"sum{i // width}_{i % width}" for i in range(count)]
 
     def zeros(self, e: Emitter, count: int) -> list[Value]:
         """Fresh accumulators."""
@@ -311,7 +320,15 @@ class _Packed(_Tile):
             self.point[self.sum] = inner.add(first, k)
             return self.fused(inner, row, rows, vectors, sums)
 
-        sums = e.loop(0, depth, step, kind="reduction", inits=self.zeros(e, rows * self.vectors), name="k")
+        sums = e.loop(
+            0,
+            depth,
+            step,
+            kind="reduction",
+            inits=self.zeros(e, rows * self.vectors),
+            name="k",
+            carried=self.sum_names(rows * self.vectors, self.vectors),
+        )
         tile = e.alloc([rows, self.width], self.c.dtype, "tile")
         for number, value in enumerate(sums):
             r, v = divmod(number, self.vectors)
@@ -349,10 +366,15 @@ class _Packed(_Tile):
 class _Direct(_Tile):
     """Convolutions and the like: vectors are read where they lie, since neighbouring points share them."""
 
+    @property
+    def vectors(self) -> int:
+        """Vectors of a tile along the lanes: more where registers allow, since each row's factor serves them all."""
+        return 3 if self.machine.registers >= 32 else 2
+
     def emit(self) -> None:
         """The whole nest."""
         e = self.e
-        rows = self.machine.rows(2, integer_of(self.extent(self.row)))
+        rows = self.machine.even_rows(self.vectors)
         blocks = e.ceildiv(self.extent(self.row), rows)
 
         def block(inner: Emitter, number: Value) -> None:
@@ -361,39 +383,58 @@ class _Direct(_Tile):
         self.over_others(e, blocks, block)
 
     def _lanes(self, e: Emitter, row: Value, rows: int) -> None:
-        """Tiles along the lanes: two vectors wide, then one, then what is left."""
+        """Tiles along the lanes, then single elements where not even one vector fits.
+
+        Where writing an element twice is harmless, the last vector reaches back over the one before instead of
+        leaving lanes over.
+        """
         extent = self.extent(self.c.lane)
-        start: Index = 0
-        for vectors in (2, 1):
-            width = vectors * self.lanes
-            end = e.sub(extent, e.mod(e.sub(extent, start), width))
-            e.loop(
-                start,
-                end,
-                lambda i, lane, _, v=vectors: self._tile(i, row, rows, lane, v),
-                step=width,
-                name="lane",
+        reach = bool(self.op.inits)
+        whole = e.floordiv(extent, self.lanes)
+        if reach:
+            fits = e.call("ge", extent, e.index(self.lanes))
+            up = e.ceildiv(extent, self.lanes)
+            e.branch(
+                fits,
+                lambda i: self._vectors(i, row, rows, up, extent),
+                lambda i: self._one_by_one(i, row, rows, i.index(0), extent),
             )
-            start = end
-        self._rest_lanes(e, row, rows, start, extent)
+        else:
+            self._vectors(e, row, rows, whole, None)
+            self._one_by_one(e, row, rows, e.mul(whole, self.lanes), extent)
 
-    def _rest_lanes(self, e: Emitter, row: Value, rows: int, start: Value, extent: Value) -> None:
-        def one_by_one(inner: Emitter) -> None:
-            inner.loop(start, extent, lambda i, lane, _: self._scalars(i, row, rows, lane), name="lane")
+    def _one_by_one(self, e: Emitter, row: Value, rows: int, start: Value, end: Value) -> None:
+        e.loop(start, end, lambda i, lane, _: self._scalars(i, row, rows, lane), name="lane")
 
-        if not self.op.inits:
-            one_by_one(e)
-            return
-        # Writing an element twice is harmless here, so the last vector may reach back over the one before.
-        left = e.call("lt", start, extent)
-        wide = e.call("and", left, e.call("ge", extent, e.index(self.lanes)))
-        e.branch(wide, lambda i: self._tile(i, row, rows, i.sub(extent, self.lanes), 1), one_by_one)
+    def _vectors(self, e: Emitter, row: Value, rows: int, count: Value, end: Value | None) -> None:
+        """Tiles of full width, and as few narrower ones as cover the rest without one of a single vector."""
+        first: Index = 0
+        for vectors, tiles in self._split(e, count):
+            stop = e.add(first, e.mul(tiles, vectors))
+            e.loop(
+                first,
+                stop,
+                lambda i, v, _, n=vectors: self._tile(i, row, rows, i.mul(v, self.lanes), n, end),
+                step=vectors,
+                name="vector",
+            )
+            first = stop
+
+    def _split(self, e: Emitter, count: Value) -> list[tuple[int, Value]]:
+        """How many tiles of each width, in vectors, make `count`: three and one become two and two."""
+        if self.vectors == 2:
+            return [(2, e.floordiv(count, 2)), (1, e.mod(count, 2))]
+        single = e.value(Cast.to(e.call("eq", count, e.index(1)), dtypes.i64))
+        pairs = e.mod(e.sub(e.index(3), e.mod(e.sub(count, single), 3)), 3)
+        triples = e.floordiv(e.sub(e.sub(count, single), e.mul(pairs, 2)), 3)
+        return [(3, triples), (2, pairs), (1, single)]
 
     def _sum(
         self,
         e: Emitter,
         position: int,
         sums: list[Value],
+        width: int,
         step: Callable[[Emitter, list[Value]], list[Value]],
     ) -> list[Value]:
         """The loops over the summed iterators around `step`."""
@@ -403,26 +444,27 @@ class _Direct(_Tile):
 
         def inside(inner: Emitter, counter: Value, carried: list[Value]) -> list[Value]:
             self.point[iterator] = counter
-            return self._sum(inner, position + 1, carried, step)
+            return self._sum(inner, position + 1, carried, width, step)
 
-        return e.loop(0, self.extent(iterator), inside, kind="reduction", inits=sums)
+        names = self.sum_names(len(sums), width)
+        return e.loop(0, self.extent(iterator), inside, kind="reduction", inits=sums, carried=names)
 
-    def _tile(self, e: Emitter, row: Value, rows: int, lane: Value, vectors: int) -> None:
+    def _tile(self, e: Emitter, row: Value, rows: int, lane: Value, vectors: int, end: Value | None) -> None:
+        """One tile; its last vector ends at `end` at most."""
+        starts = [e.add(lane, v * self.lanes) for v in range(vectors)]
+        if end is not None:
+            starts[-1] = e.minimum(starts[-1], e.sub(end, self.lanes))
+
         def step(inner: Emitter, sums: list[Value]) -> list[Value]:
             source = self.op.inputs[self.c.vector]
-            loaded = [
-                inner.load_vector(
-                    source, self.vector_indices(inner, inner.add(lane, v * self.lanes)), self.lanes
-                )
-                for v in range(vectors)
-            ]
+            loaded = [inner.load_vector(source, self.vector_indices(inner, s), self.lanes) for s in starts]
             return self.fused(inner, row, rows, loaded, sums)
 
         output = self.op.outputs[0]
-        sums = self._sum(e, 0, self.zeros(e, rows * vectors), step)
+        sums = self._sum(e, 0, self.zeros(e, rows * vectors), vectors, step)
         for number, value in enumerate(sums):
             r, v = divmod(number, vectors)
-            to = self.output_indices(e, e.add(row, r), e.add(lane, v * self.lanes))
+            to = self.output_indices(e, e.add(row, r), starts[v])
             old = (
                 e.splat(self.op.inits[0], self.lanes)
                 if self.op.inits
@@ -440,5 +482,5 @@ class _Direct(_Tile):
                 element = inner.load(self.op.inputs[self.c.vector], self.vector_indices(inner, lane))
                 return [inner.call("fma", self.scalar(inner, inner.add(row, r)), element, sums[0])]
 
-            (total,) = self._sum(e, 0, [old], step)
+            (total,) = self._sum(e, 0, [old], 1, step)
             e.store(total, output, to)

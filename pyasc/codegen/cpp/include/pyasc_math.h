@@ -17,11 +17,11 @@
 // Horner's rule, coefficients from the constant term up.
 PA_FN float pa_poly(float, float c) { return c; }
 template <class... Rest> PA_FN float pa_poly(float x, float c, Rest... rest) {
-  return pa_fma(pa_poly(x, rest...), x, c);
+  return pa_mad(pa_poly(x, rest...), x, c);
 }
 PA_FN double pa_poly(double, double c) { return c; }
 template <class... Rest> PA_FN double pa_poly(double x, double c, Rest... rest) {
-  return pa_fma(pa_poly(x, rest...), x, c);
+  return pa_mad(pa_poly(x, rest...), x, c);
 }
 
 // p * 2^n for p near 1 and n in [-151, 151], rounded once also where the result is subnormal.
@@ -41,22 +41,22 @@ PA_FN float pa_exp2_of_rounded(float rounded) {
 // e^r for |r| <= ln(2)/2.
 PA_FN float pa_exp_reduced(float r) {
   const float q = pa_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f);
-  return pa_fma(r * r, q, r) + 1.0f;
+  return pa_mad(r * r, q, r) + 1.0f;
 }
 
 // e^r - 1 for |r| <= ln(2)/2.
 PA_FN float pa_expm1_reduced(float r) {
   const float q = pa_poly(r, 0x1p-1f, 0x1.555554p-3f, 0x1.5554cap-5f, 0x1.11122cp-7f, 0x1.6d794ep-10f,
                           0x1.a033acp-13f);
-  return pa_fma(r * r, q, r);
+  return pa_mad(r * r, q, r);
 }
 
 // x = n ln2 + r; gives n + PA_ROUND_F32 and r.
 struct pa_exp_split { float rounded, r; };
 PA_FN pa_exp_split pa_split_exp(float x) {
-  const float rounded = pa_fma(x, 0x1.715476p0f, PA_ROUND_F32);
+  const float rounded = pa_mad(x, 0x1.715476p0f, PA_ROUND_F32);
   const float n = rounded - PA_ROUND_F32;
-  return {rounded, pa_fma(n, -PA_LN2_LO, pa_fma(n, -PA_LN2_HI, x))};
+  return {rounded, pa_mad(n, -PA_LN2_LO, pa_mad(n, -PA_LN2_HI, x))};
 }
 
 // x brought into [-bound, bound]; NaN passes through. One comparison of |x|: two of x would be merged
@@ -77,7 +77,7 @@ PA_FN float pa_exp2(float x) {
   const float r = limited - (rounded - PA_ROUND_F32);
   const float q = pa_poly(r, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6b086p-5f, 0x1.3b2a1p-7f, 0x1.5d8a6ep-10f,
                           0x1.44637ep-13f, 0x1.fddc48p-17f);
-  return pa_scale_by_rounded(pa_fma(r, q, 1.0f), rounded);
+  return pa_scale_by_rounded(pa_mad(r, q, 1.0f), rounded);
 }
 
 // Half of the result is formed, since 2^128 is not a float32.
@@ -85,7 +85,7 @@ PA_FN float pa_expm1(float x) {
   const float capped = x > 89.0f ? 89.0f : x;
   const pa_exp_split s = pa_split_exp(capped < -18.0f ? -18.0f : capped);
   const float half_power = pa_exp2_of_rounded(s.rounded - 1.0f);
-  const float result = 2.0f * pa_fma(pa_expm1_reduced(s.r), half_power, half_power - 0.5f);
+  const float result = 2.0f * pa_mad(pa_expm1_reduced(s.r), half_power, half_power - 0.5f);
   return __builtin_fabsf(x) < 0x1p-25f ? x : result;
 }
 
@@ -95,7 +95,7 @@ PA_FN pa_log_split pa_split_log(float x) {
   const bool tiny = x < 0x1p-126f;
   const uint32_t bits = pa_bits<uint32_t>(tiny ? x * 0x1p23f : x);
   const uint32_t exponent = (bits - 0x3f3504f3u) & 0xff800000u;
-  const float k = pa_fma((float)(int32_t)exponent, 0x1p-23f, tiny ? -23.0f : 0.0f);
+  const float k = pa_mad((float)(int32_t)exponent, 0x1p-23f, tiny ? -23.0f : 0.0f);
   return {k, pa_bits<float>(bits - exponent) - 1.0f};
 }
 
@@ -109,8 +109,8 @@ PA_FN float pa_log_special(float x, float result) {
 PA_FN float pa_log_join(float k, float f) {
   const float q = pa_poly(f, -0x1.fffff8p-2f, 0x1.55555p-2f, -0x1.000428p-2f, 0x1.99a3fap-3f, -0x1.542776p-3f,
                           0x1.2271a4p-3f, -0x1.0f376cp-3f, 0x1.08488p-3f, -0x1.383046p-4f);
-  const float low = pa_fma(k, PA_LN2_LO, f * f * q);
-  return pa_fma(k, PA_LN2_HI, low + f);
+  const float low = pa_mad(k, PA_LN2_LO, f * f * q);
+  return pa_mad(k, PA_LN2_HI, low + f);
 }
 
 PA_FN float pa_log(float x) {
@@ -122,18 +122,18 @@ PA_FN float pa_log2(float x) {
   const pa_log_split s = pa_split_log(x);
   const float q = pa_poly(s.f, -0x1.71547p-1f, 0x1.ec7096p-2f, -0x1.715a7cp-2f, 0x1.277e3ep-2f, -0x1.eabd18p-3f,
                           0x1.a3059p-3f, -0x1.87485ep-3f, 0x1.7d47b4p-3f, -0x1.c26494p-4f);
-  const float low = pa_fma(s.f * s.f, q, s.f * 0x1.4ae0cp-26f);
-  return pa_log_special(x, pa_fma(s.f, 0x1.715476p0f, low) + s.k);
+  const float low = pa_mad(s.f * s.f, q, s.f * 0x1.4ae0cp-26f);
+  return pa_log_special(x, pa_mad(s.f, 0x1.715476p0f, low) + s.k);
 }
 
 PA_FN float pa_log10(float x) {
   const pa_log_split s = pa_split_log(x);
   const float q = pa_poly(s.f, -0x1.bcb7aap-3f, 0x1.287a72p-3f, -0x1.bcbeecp-4f, 0x1.63cf1cp-4f, -0x1.27743ep-4f,
                           0x1.f88d6ep-5f, -0x1.d726bcp-5f, 0x1.cb1b62p-5f, -0x1.0f29dep-5f);
-  const float tail = pa_fma(s.f * s.f, q, s.f * -0x1.5b235ep-27f);
-  const float fraction = pa_fma(s.f, 0x1.bcb7b2p-2f, tail);
+  const float tail = pa_mad(s.f * s.f, q, s.f * -0x1.5b235ep-27f);
+  const float fraction = pa_mad(s.f, 0x1.bcb7b2p-2f, tail);
   // log10(2) in two parts, the first of 11 bits.
-  return pa_log_special(x, pa_fma(s.k, 0x1.344p-2f, pa_fma(s.k, 0x1.3509f8p-18f, fraction)));
+  return pa_log_special(x, pa_mad(s.k, 0x1.344p-2f, pa_mad(s.k, 0x1.3509f8p-18f, fraction)));
 }
 
 // 1 + x = 2^k (1 + f), where f is formed from x itself so that nothing of a small x is lost.
@@ -143,8 +143,8 @@ PA_FN float pa_log1p(float x) {
   const float sum = scaled + (large ? 0.0f : 1.0f);
   const uint32_t exponent = (pa_bits<uint32_t>(sum) - 0x3f3504f3u) & 0xff800000u;
   const float four = pa_bits<float>(0x40800000u - exponent);
-  const float f = 0.25f * pa_fma(scaled, four, (large ? 0.0f : four) - 4.0f);
-  const float k = pa_fma((float)(int32_t)exponent, 0x1p-23f, large ? 64.0f : 0.0f);
+  const float f = 0.25f * pa_mad(scaled, four, (large ? 0.0f : four) - 4.0f);
+  const float k = pa_mad((float)(int32_t)exponent, 0x1p-23f, large ? 64.0f : 0.0f);
   const float result = pa_log_join(k, f);
   const float special = x < -1.0f ? __builtin_nanf("") : (x == -1.0f ? -__builtin_inff() : x);
   return ((x > -1.0f) & (x < __builtin_inff()) & (__builtin_fabsf(x) >= 0x1p-25f)) ? result : special;
@@ -161,7 +161,7 @@ PA_FN double pa_log2_wide(float magnitude) {
                            -0x1.71547097ae438p-2, 0x1.277651fb7bb12p-2, -0x1.ec72b58ee5332p-3,
                            0x1.a63f4491691c6p-3, -0x1.714171b7dadabp-3, 0x1.4529171b7981bp-3,
                            -0x1.252f2d26c28e4p-3, 0x1.2871e80098ffp-3, -0x1.248924868f40dp-3, 0x1.3ce90b587ec82p-4);
-  const double result = pa_fma(f, q, (double)s.k);
+  const double result = pa_mad(f, q, (double)s.k);
   const double special = magnitude == 0.0f ? -__builtin_inf() : (double)magnitude;
   return ((magnitude > 0.0f) & (magnitude < __builtin_inff())) ? result : special;
 }
@@ -175,7 +175,7 @@ PA_FN float pa_exp2_wide(double u) {
   const double q = pa_poly(r, 0x1.62e42ff0e1915p-1, 0x1.ebfbe077872d1p-3, 0x1.c6b08ac06cf79p-5,
                            0x1.3b29f39d4941p-7, 0x1.5d8a85fd9702bp-10, 0x1.445c8406769ddp-13,
                            0x1.fde5ff50125cap-17);
-  return (float)(pa_fma(r, q, 1.0) * pa_bits<double>((pa_bits<uint64_t>(rounded) + 1023u) << 52));
+  return (float)(pa_mad(r, q, 1.0) * pa_bits<double>((pa_bits<uint64_t>(rounded) + 1023u) << 52));
 }
 
 // The power function of C, whose special cases are NumPy's: 1^y = x^0 = 1 even for NaN, (-1)^inf = 1,

@@ -236,15 +236,19 @@ PA_FN double pa_floordiv(double a, double b) { return pa_float_divmod(a, b).div;
 PA_FN float pa_mod(float a, float b) { return pa_float_divmod(a, b).mod; }
 PA_FN double pa_mod(double a, double b) { return pa_float_divmod(a, b).mod; }
 
-// One rounding where the hardware has it, two where it would be a slow library call.
-PA_FN float pa_fma(float a, float b, float c) {
+// a * b + c with one rounding: an instruction, or a slow library call on processors without it.
+PA_FN float pa_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+PA_FN double pa_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+// a * b + c with one rounding where that is an instruction, else with two.
+PA_FN float pa_mad(float a, float b, float c) {
 #if PA_HAS_FMA
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
 #endif
 }
-PA_FN double pa_fma(double a, double b, double c) {
+PA_FN double pa_mad(double a, double b, double c) {
 #if PA_HAS_FMA
   return __builtin_fma(a, b, c);
 #else

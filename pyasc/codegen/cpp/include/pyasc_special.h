@@ -12,10 +12,10 @@ PA_FN float pa_tanh(float x) {
   const float magnitude = __builtin_fabsf(x);
   const pa_exp_split s = pa_split_exp(2.0f * (magnitude > 10.0f ? 10.0f : magnitude));
   const float power = pa_exp2_of_rounded(s.rounded);
-  const float e = pa_fma(pa_expm1_reduced(s.r), power, power - 1.0f);
+  const float e = pa_mad(pa_expm1_reduced(s.r), power, power - 1.0f);
   const float sum = e + 2.0f, lost = e < 4.0f ? e - (sum - 2.0f) : 0.0f;
   const float quotient = e / sum;
-  return __builtin_copysignf(pa_fma(quotient * lost, 0.5f * (quotient - 1.0f), quotient), x);
+  return __builtin_copysignf(pa_mad(quotient * lost, 0.5f * (quotient - 1.0f), quotient), x);
 }
 
 // sinh and cosh from a quarter of e^|x|, which is finite for every |x| they are finite for.
@@ -23,8 +23,8 @@ PA_FN float pa_sinh(float x) {
   const float magnitude = __builtin_fabsf(x);
   const pa_exp_split s = pa_split_exp(magnitude > 89.5f ? 89.5f : magnitude);
   const float quarter = pa_exp2_of_rounded(s.rounded - 2.0f);
-  const float e = pa_fma(pa_expm1_reduced(s.r), quarter, quarter - 0.25f);
-  const float result = 2.0f * (e + e / pa_fma(4.0f, e, 1.0f));
+  const float e = pa_mad(pa_expm1_reduced(s.r), quarter, quarter - 0.25f);
+  const float result = 2.0f * (e + e / pa_mad(4.0f, e, 1.0f));
   return __builtin_copysignf(magnitude < 0x1p-12f ? magnitude : result, x);
 }
 
@@ -32,7 +32,7 @@ PA_FN float pa_cosh(float x) {
   const float magnitude = __builtin_fabsf(x);
   const pa_exp_split s = pa_split_exp(magnitude > 89.5f ? 89.5f : magnitude);
   const float e = pa_exp_reduced(s.r) * pa_exp2_of_rounded(s.rounded - 2.0f);
-  return pa_fma(2.0f, e, 1.0f / (8.0f * e));
+  return pa_mad(2.0f, e, 1.0f / (8.0f * e));
 }
 
 PA_FN float pa_asinh(float x) {
@@ -47,7 +47,7 @@ PA_FN float pa_asinh(float x) {
 PA_FN float pa_acosh(float x) {
   const float t = x - 1.0f;
   const bool large = x > 0x1p40f;
-  const float near = t + __builtin_sqrtf(pa_fma(t, t, 2.0f * t));
+  const float near = t + __builtin_sqrtf(pa_mad(t, t, 2.0f * t));
   const float r = pa_log1p(large ? x : near) + (large ? 0x1.62e43p-1f : 0.0f);
   return x < 1.0f ? __builtin_nanf("") : r;
 }
@@ -63,8 +63,8 @@ PA_FN float pa_atanh(float x) {
 struct pa_scaled { float p, rounded; };
 PA_FN pa_scaled pa_exp_of_double(double u) {
   const double round_to_1 = 0x1.8p52;
-  const double n = pa_fma(u, 0x1.71547652b82fep0, round_to_1) - round_to_1;
-  const double r = pa_fma(n, -0x1.62e42fefa39efp-1, u);
+  const double n = pa_mad(u, 0x1.71547652b82fep0, round_to_1) - round_to_1;
+  const double r = pa_mad(n, -0x1.62e42fefa39efp-1, u);
   return {pa_exp_reduced((float)r), (float)n + PA_ROUND_F32};
 }
 
@@ -72,7 +72,7 @@ PA_FN pa_scaled pa_exp_of_double(double u) {
 PA_FN float pa_erf_inner(float x) {
   const float q = pa_poly(x * x, 0x1.06eba6p-3f, -0x1.8126e8p-2f, 0x1.ce1abep-4f, -0x1.b68ffp-6f, 0x1.47575ep-8f,
                           -0x1.3a8ab2p-11f);
-  return pa_fma(x, q, x);
+  return pa_mad(x, q, x);
 }
 
 PA_FN float pa_erf(float x) {
@@ -136,7 +136,7 @@ PA_FN float pa_gelu(float x) {
   const float left = pa_scale_by_rounded(limited * (e.p * half_scaled), e.rounded);
   const float right = x * (1.0f - pa_scale_by_rounded(e.p * half_scaled, e.rounded));
   const float outer = x < 0.0f ? left : right;
-  const float middle = x * pa_fma(0.5f, pa_erf_inner(a), 0.5f);
+  const float middle = x * pa_mad(0.5f, pa_erf_inner(a), 0.5f);
   return pa_nan_at_minus_inf(x, __builtin_fabsf(a) < 0.92f ? middle : outer);
 }
 
@@ -144,7 +144,7 @@ PA_FN float pa_gelu(float x) {
 PA_FN float pa_gelu_tanh(float x) {
   const float limited = pa_limit(x, 11.0f);
   const double wide = (double)limited;
-  const double w = 0x1.9884533d43651p0 * wide * pa_fma(wide * wide, 0.044715, 1.0);
+  const double w = 0x1.9884533d43651p0 * wide * pa_mad(wide * wide, 0.044715, 1.0);
   const pa_scaled e = pa_exp_of_double(-__builtin_fabs(w));
   return pa_nan_at_minus_inf(x, pa_logistic_times(x, limited, x < 0.0f, e));
 }
@@ -164,7 +164,7 @@ PA_FN double pa_sigmoid(double x) {
 PA_FN double pa_silu(double x) { return x * pa_sigmoid(x); }
 PA_FN double pa_gelu(double x) { return x * (0.5 * __builtin_erfc(-x * 0x1.6a09e667f3bcdp-1)); }
 PA_FN double pa_gelu_tanh(double x) {
-  return x * pa_sigmoid(0x1.9884533d43651p0 * x * pa_fma(x * x, 0.044715, 1.0));
+  return x * pa_sigmoid(0x1.9884533d43651p0 * x * pa_mad(x * x, 0.044715, 1.0));
 }
 
 #endif

@@ -39,11 +39,11 @@ PA_FN pa_quadrant pa_reduce_pi(float x) {
 // sin r and cos r for |r| <= pi/4.
 PA_FN float pa_sin_reduced(float r) {
   const float z = r * r;
-  return pa_fma(r * z, pa_poly(z, -0x1.555544p-3f, 0x1.110714p-7f, -0x1.99407ep-13f), r);
+  return pa_mad(r * z, pa_poly(z, -0x1.555544p-3f, 0x1.110714p-7f, -0x1.99407ep-13f), r);
 }
 PA_FN float pa_cos_reduced(float r) {
   const float z = r * r;
-  return pa_fma(z, pa_poly(z, -0.5f, 0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f), 1.0f);
+  return pa_mad(z, pa_poly(z, -0.5f, 0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f), 1.0f);
 }
 
 PA_FN float pa_flip_sign(float x, uint32_t sign_bit) { return pa_bits<float>(pa_bits<uint32_t>(x) ^ sign_bit); }
@@ -79,7 +79,7 @@ PA_FN float pa_atan_reduced(float t) {
   const float z = t * t;
   const float q = pa_poly(z, -0x1.55553ep-2f, 0x1.9991fcp-3f, -0x1.2421b6p-3f, 0x1.c099fep-4f, -0x1.58349p-4f,
                           0x1.dac9ecp-5f, -0x1.fed16cp-6f, 0x1.65a66ap-7f, -0x1.d63008p-10f);
-  return pa_fma(t * z, q, t);
+  return pa_mad(t * z, q, t);
 }
 
 PA_FN float pa_atan(float x) {
@@ -106,7 +106,7 @@ PA_FN float pa_atan2(float y, float x) {
 // asin s from s and z = s^2 <= 1/4.
 PA_FN float pa_asin_reduced(float s, float z) {
   const float q = pa_poly(z, 0x1.5555cap-3f, 0x1.33016ap-4f, 0x1.748b3ep-5f, 0x1.8b9e5ep-6f, 0x1.59ea3cp-5f);
-  return pa_fma(s * z, q, s);
+  return pa_mad(s * z, q, s);
 }
 
 // asin of |x|, or half of pi/2 - asin |x| when |x| > 1/2: asin x = pi/2 - 2 asin sqrt((1 - x)/2). The root is

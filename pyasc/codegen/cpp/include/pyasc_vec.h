@@ -70,8 +70,8 @@ template <class V> PA_FN void pa_store_first(typename pa_shape<V>::element* to, 
 // Subtracting zero keeps every value, -0.0 included, and becomes one broadcast.
 template <class V> PA_FN V pa_broadcast(typename pa_shape<V>::element s) { return s - V{}; }
 
-// a * b + c lane by lane, with the rounding of the scalar pa_fma. g++ is given the instruction itself: it
-// makes one of the loop over lanes too, but too late to keep an array of accumulators in registers.
+// a * b + c lane by lane, with the rounding of the scalar pa_fma or pa_mad. g++ is given the instruction itself:
+// it makes one of the loop over lanes too, but too late to keep an array of accumulators in registers.
 template <class V> PA_FN V pa_fma_lanes(V a, V b, V c) {
   typedef typename pa_shape<V>::element T;
   T x[pa_shape<V>::lanes], y[pa_shape<V>::lanes], z[pa_shape<V>::lanes];
@@ -83,9 +83,7 @@ template <class V> PA_FN V pa_fma_lanes(V a, V b, V c) {
 }
 
 template <class V, class T = typename pa_shape<V>::element> PA_FN V pa_fma(V a, V b, V c) {
-#if !PA_HAS_FMA
-  return a * b + c;
-#elif defined(PA_HAS_VECTOR_FMA)
+#if defined(PA_HAS_VECTOR_FMA)
   return __builtin_elementwise_fma(a, b, c);
 #else
 #if defined(__AVX512F__) && !defined(__clang__)
@@ -101,6 +99,13 @@ template <class V, class T = typename pa_shape<V>::element> PA_FN V pa_fma(V a, 
   else
 #endif
   return pa_fma_lanes(a, b, c);
+#endif
+}
+template <class V, class T = typename pa_shape<V>::element> PA_FN V pa_mad(V a, V b, V c) {
+#if PA_HAS_FMA
+  return pa_fma(a, b, c);
+#else
+  return a * b + c;
 #endif
 }
 
