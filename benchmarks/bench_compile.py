@@ -25,7 +25,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = (10, 30, 100, 300, 1000, 3000)
 DEPTHS = (1, 2, 4, 8, 16, 32)
 
+IMPORT = "import pyasc as asc\n\n"
 ADD = """
+import pyasc as asc
+
 def add{tag}(a: asc.float32[N], b: asc.float32[N], c: asc.float32[N]):
     for i in range(N):
         c[i] = a[i] + b[i]
@@ -49,7 +52,7 @@ class Row:
 
 def tagged(name: str) -> str:
     """The text of a benchmark kernel with `{tag}` at the end of its name."""
-    return plain.text_of(name).replace(f"def {name}(", f"def {name}{{tag}}(")
+    return IMPORT + plain.text_of(name).replace(f"def {name}(", f"def {name}{{tag}}(")
 
 
 def to_cpp(text: str) -> str:
@@ -72,14 +75,17 @@ def milliseconds_to_cpp(text: str, runs: int) -> float:
 
 def long_kernel(statements: int) -> str:
     """One loop with a body of that many assignments, each of which needs the one before."""
-    head = "def long{tag}(x: asc.float32[N], y: asc.float32[N]):\n    for i in range(N):\n        t = x[i]\n"
+    head = (
+        IMPORT
+        + "def long{tag}(x: asc.float32[N], y: asc.float32[N]):\n    for i in range(N):\n        t = x[i]\n"
+    )
     body = "".join(f"        t = t * {1 + k / 7} + x[i]\n" for k in range(statements))
     return head + body + "        y[i] = t\n"
 
 
 def deep_kernel(depth: int) -> str:
     """That many sequential loops of two iterations, one in the other."""
-    lines = ["def deep{tag}(x: asc.float32[N], y: asc.float32[N]):"]
+    lines = [IMPORT + "def deep{tag}(x: asc.float32[N], y: asc.float32[N]):"]
     lines += ["    " * (level + 1) + f"for i{level} in range(2):" for level in range(depth)]
     lines.append("    " * (depth + 1) + "y[i0] = y[i0] * 0.5 + x[i0]")
     return "\n".join(lines) + "\n"

@@ -15,6 +15,8 @@ from benchmarks import report
 
 BAR_MICROSECONDS = 12.0
 SOURCE = """
+import pyasc as asc
+
 def add(a: asc.float32[N], b: asc.float32[N], c: asc.float32[N]):
     for i in range(N):
         c[i] = a[i] + b[i]
