@@ -25,7 +25,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Block, Operation, Value
@@ -52,7 +52,7 @@ def eliminate_dead_code(func: Func, context: Context) -> bool:
     liveness = _Liveness(func)
     dropped = _sweep(func, liveness)
     context.count("operations", dropped)
-    slots = sum(_drop_slots(op, liveness) for op in func.walk() if op is not func)
+    slots = _drop_slots(func, liveness)
     context.count("carried values", slots)
     return dropped + slots > 0
 
@@ -177,51 +177,90 @@ def _sweep(func: Func, liveness: _Liveness) -> int:
     return len(dead)
 
 
-def _drop_slots(op: Operation, liveness: _Liveness) -> int:
-    """Take carried values and results that are not needed out of a loop or branch."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The slots that stay: of inits and of what is passed round, and of results."""
+
+    carried: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def _drop_slots(func: Func, liveness: _Liveness) -> int:
+    """Take carried values and results that are not needed out of loops and branches."""
+    found = {op: kept for op in func.walk() if (kept := _kept_slots(op, liveness)) is not None}
+    # All uses go first: a slot that is dropped may be the start value of another one that is.
+    for op, kept in found.items():
+        _drop_operands(op, kept)
+    return sum(_drop_definitions(op, kept) for op, kept in found.items())
+
+
+def _kept_slots(op: Operation, liveness: _Liveness) -> _Kept | None:
+    """What stays of an operation with slots, or None where all does."""
+    needed = liveness.values
     match op:
-        case scf.For() | scf.If():
-            keep = [i for i in range(len(op.results)) if _slot_needed(op, i, liveness)]
+        case scf.For():
+            kept = _numbers(a in needed or r in needed for a, r in zip(op.carried, op.results, strict=True))
+            slots = _Kept(kept, kept)
+        case scf.If():
+            kept = _numbers(result in needed for result in op.results)
+            slots = _Kept(kept, kept)
         case scf.While():
-            return _drop_while_slots(op, liveness)
+            passed = zip(op.after.block.args, op.results, strict=True)
+            slots = _Kept(
+                _numbers(arg in needed for arg in op.before.block.args),
+                _numbers(arg in needed or result in needed for arg, result in passed),
+            )
         case _:
-            return 0
-    dropped = len(op.results) - len(keep)
-    if dropped:
-        for region in op.regions:
-            terminator = region.block.terminator
-            terminator.set_operands("values", [terminator.operands[i] for i in keep])
-        if isinstance(op, scf.For):
-            op.set_operands("inits", [op.operands[3 + i] for i in keep])
-            _keep_args(op.body.block, [0, *(i + 1 for i in keep)])
-        _keep_results(op, keep)
-    return dropped
+            return None
+    all_stay = len(slots.results) == len(op.results) and len(slots.carried) == _carried_count(op)
+    return None if all_stay else slots
 
 
-def _slot_needed(op: scf.For | scf.If, index: int, liveness: _Liveness) -> bool:
-    if op.results[index] in liveness.values:
-        return True
-    return isinstance(op, scf.For) and op.carried[index] in liveness.values
+def _numbers(needed: Iterable[bool]) -> tuple[int, ...]:
+    return tuple(i for i, is_needed in enumerate(needed) if is_needed)
 
 
-def _drop_while_slots(op: scf.While, liveness: _Liveness) -> int:
-    before, after = op.before.block, op.after.block
-    carried = [i for i, arg in enumerate(before.args) if arg in liveness.values]
-    passed = [
-        i
-        for i, (arg, value) in enumerate(zip(after.args, op.results, strict=True))
-        if arg in liveness.values or value in liveness.values
-    ]
-    dropped = len(before.args) - len(carried) + len(after.args) - len(passed)
-    if dropped:
-        forwarded = before.terminator.operands[1:]
-        before.terminator.set_operands("forwarded", [forwarded[i] for i in passed])
-        after.terminator.set_operands("values", [after.terminator.operands[i] for i in carried])
-        op.set_operands("inits", [op.operands[i] for i in carried])
-        _keep_args(before, carried)
-        _keep_args(after, passed)
-        _keep_results(op, passed)
-    return dropped
+def _carried_count(op: scf.For | scf.If | scf.While) -> int:
+    return len(op.before.block.args) if isinstance(op, scf.While) else len(op.results)
+
+
+def _drop_operands(op: Operation, kept: _Kept) -> None:
+    match op:
+        case scf.For():
+            op.set_operands("inits", [op.inits[i] for i in kept.carried])
+            _pick(op.body.block.terminator, "values", 0, kept.carried)
+        case scf.If():
+            for region in op.regions:
+                _pick(region.block.terminator, "values", 0, kept.results)
+        case scf.While():
+            op.set_operands("inits", [op.inits[i] for i in kept.carried])
+            _pick(op.before.block.terminator, "forwarded", 1, kept.results)
+            _pick(op.after.block.terminator, "values", 0, kept.carried)
+        case _:
+            return
+
+
+def _pick(terminator: Operation, field: str, first: int, keep: Sequence[int]) -> None:
+    terminator.set_operands(field, [terminator.operands[first + i] for i in keep])
+
+
+def _drop_definitions(op: Operation, kept: _Kept) -> int:
+    """Remove block arguments and results; the number of slots that went."""
+    before = len(op.results)
+    dropped = 0
+    match op:
+        case scf.For():
+            _keep_args(op.body.block, [0, *(i + 1 for i in kept.carried)])
+        case scf.While():
+            dropped = len(op.before.block.args) - len(kept.carried)
+            _keep_args(op.before.block, kept.carried)
+            _keep_args(op.after.block, kept.results)
+        case _:
+            pass
+    op.results = tuple(op.results[i] for i in kept.results)
+    for i, value in enumerate(op.results):
+        value.index = i
+    return dropped + before - len(op.results)
 
 
 def _keep_args(block: Block, keep: Sequence[int]) -> None:
@@ -229,9 +268,3 @@ def _keep_args(block: Block, keep: Sequence[int]) -> None:
     for i in reversed(range(len(block.args))):
         if i not in kept:
             block.remove_arg(i)
-
-
-def _keep_results(op: Operation, keep: Sequence[int]) -> None:
-    op.results = tuple(op.results[i] for i in keep)
-    for i, value in enumerate(op.results):
-        value.index = i

@@ -72,11 +72,10 @@ def forward_values(func: Func, context: Context) -> bool:
 def promote_elements(func: Func, context: Context) -> bool:
     """Carry elements that loops update in registers."""
     changed = False
-    ranges: Ranges | None = None
+    ranges = Ranges(func)
     for op in list(func.walk_inner_first()):
         if isinstance(op, scf.For) and op.kind != "parallel":
-            while (found := find_promotable(op)) is not None:
-                ranges = Ranges(func) if ranges is None else ranges
+            while (found := find_promotable(op, ranges)) is not None:
                 promote(op, found, ranges)
                 context.count("elements promoted")
                 changed = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf
+from pyasc.ir.traits import CHECKS
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.dependence import Access, accesses_inside, accesses_of
 from pyasc.passes.analysis.effects import may_alias
@@ -21,8 +22,11 @@ class Promotable:
     uses: tuple[mem.Load | mem.Store, ...]
 
 
-def find_promotable(loop: scf.For) -> Promotable | None:
-    """An element at indices from outside of the loop that each iteration stores, and nothing else may touch."""
+def find_promotable(loop: scf.For, ranges: Ranges) -> Promotable | None:
+    """An element at indices from outside of the loop that each iteration stores, and nothing else may touch.
+
+    A check in the loop may be what keeps the indices in range; then they have to be so by proof.
+    """
     step = integer_of(loop.step)
     stores = [op for op in loop.body.block if isinstance(op, mem.Store)]
     if step is None or not stores:
@@ -31,9 +35,13 @@ def find_promotable(loop: scf.For) -> Promotable | None:
     for store in stores:
         if all(_defined_outside(value, loop) for value in (store.ref, *store.indices)):
             found = _uses_of_element(store, loop, accesses)
-            if found is not None:
+            if found is not None and (not _has_checks(loop) or _is_in_range(found.access, loop, ranges)):
                 return found
     return None
+
+
+def _has_checks(loop: scf.For) -> bool:
+    return any(CHECKS in op.spec.traits for op in loop.walk())
 
 
 def _uses_of_element(store: mem.Store, loop: scf.For, accesses: list[Access]) -> Promotable | None:
@@ -134,10 +142,15 @@ def _may_touch_anyway(loop: scf.For, element: Access, ranges: Ranges) -> bool:
 
     Within a parallel loop another iteration may, unless the loop runs in all iterations or in none.
     """
-    assert element.indices is not None and loop.parent is not None
     parallel = [op for op in loop.ancestors() if isinstance(op, scf.For) and op.kind == "parallel"]
     if parallel and not all(_defined_outside(value, parallel[-1]) for value in loop.operands[:2]):
         return False
+    return _is_in_range(element, loop, ranges)
+
+
+def _is_in_range(element: Access, loop: scf.For, ranges: Ranges) -> bool:
+    """Whether the indices are in range in front of the loop."""
+    assert element.indices is not None and loop.parent is not None
     for axis, index in enumerate(element.indices):
         expr, extent = ranges.polynomials.of(index), ranges.polynomials.extent(element.ref, axis)
         if extent is None or not ranges.nonnegative(expr, loop.parent):
