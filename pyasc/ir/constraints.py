@@ -19,4 +19,12 @@ VECTOR = Constraint("a vector", lambda t: isinstance(t, VectorType))
 ELEMENTWISE = Constraint(
     "a scalar, tensor or vector", lambda t: isinstance(t, (ScalarType, TensorType, VectorType))
 )
+REF_OR_SCALAR = Constraint("a ref or a scalar", lambda t: isinstance(t, (RefType, ScalarType)))
+ON_CHIP = Constraint("a ref on chip", lambda t: isinstance(t, RefType) and t.space not in ("gm", "local"))
+GLOBAL = Constraint("a ref in global memory", lambda t: isinstance(t, RefType) and t.space == "gm")
 HANDLE = Constraint("a handle", lambda t: isinstance(t, OpaqueType))
+
+
+def handle(name: str) -> Constraint:
+    """A handle of one name, whatever its parameters."""
+    return Constraint(f"!{name}", lambda t: isinstance(t, OpaqueType) and t.name == name)

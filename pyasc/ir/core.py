@@ -110,8 +110,9 @@ class Operation(_Declared):
 
     @property
     def name(self) -> str:
-        """The full name, `dialect.operation`."""
-        return self.spec.name
+        """The full name, `dialect.operation`, as it is printed."""
+        spec = self.spec
+        return f"{spec.dialect}.{self.attrs[spec.named_by]}" if spec.named_by else spec.name
 
     @property
     def operands(self) -> list[Value]:

@@ -172,6 +172,8 @@ class OpSpec:
     doc: str
     cls: type[Operation]
     known: frozenset[str] = field(default=frozenset(), repr=False)
+    named_by: str = ""
+    """The attribute that is printed as the operation's name, or empty."""
 
     def populate(self, op: Any, fields: dict[str, Any]) -> None:
         """Fill a fresh operation from constructor keywords. Raises TypeError for a missing or unknown one."""
@@ -215,6 +217,11 @@ class OpSpec:
                 raise TypeError(f"{self.name} needs types= for its result {part.name!r}")
             types.append(part.infer(op))
         return types
+
+    @property
+    def dialect(self) -> str:
+        """The part of the name before the point."""
+        return self.name.partition(".")[0]
 
     @property
     def infers_all(self) -> bool:
@@ -274,4 +281,5 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         doc=cls.__doc__ or "",
         cls=cls,
         known=frozenset(part.name for part in inputs),
+        named_by=next((part.name for part in by_kind[AttributeField] if part.in_name), ""),
     )

@@ -66,7 +66,7 @@ def _level_row(name: str) -> str:
 
 def _dialect(module: ModuleType) -> str:
     name = module.__name__.rpartition(".")[2]
-    ops = [cls for cls in operations().values() if cls.spec.name.partition(".")[0] == name]
+    ops = [cls for cls in operations().values() if cls.__module__ == module.__name__]
     return f"\n## {name}\n\n{inspect.getdoc(module)}\n" + "".join(_operation(cls) for cls in ops)
 
 

@@ -17,7 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from pyasc.ir import interpreter_arith, interpreter_memory, interpreter_structured, interpreter_tensor
+from pyasc.ir import (
+    interpreter_arith,
+    interpreter_memory,
+    interpreter_structured,
+    interpreter_tensor,
+    interpreter_tile,
+)
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects.func import Module
 from pyasc.ir.dtypes import i1
@@ -38,6 +44,7 @@ def _handlers() -> dict[type[Operation], Handler]:
         interpreter_memory.HANDLERS,
         interpreter_tensor.HANDLERS,
         interpreter_structured.HANDLERS,
+        interpreter_tile.HANDLERS,
     )
     return {op: handler for table in tables for op, handler in table.items()}
 

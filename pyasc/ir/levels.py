@@ -20,7 +20,7 @@ class Level:
 
     def allows(self, spec: OpSpec) -> bool:
         """Whether operations of this declaration may occur."""
-        return spec.name.partition(".")[0] in self.dialects or spec.name in self.operations
+        return spec.dialect in self.dialects or spec.name in self.operations
 
 
 def _level(name: str, dialects: str, operations: str, types: tuple[type[Type], ...]) -> Level:

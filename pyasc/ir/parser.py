@@ -90,8 +90,6 @@ class _Parser:
             self.expected("the end of the text")
         return root
 
-    # Tokens.
-
     def peek(self) -> Token:
         """The token at the current place."""
         return self.tokens[self.at]
@@ -140,8 +138,6 @@ class _Parser:
         if not self.accept(close):
             self.expected(f"',' or '{close}'")
         return items
-
-    # Operations and their regions.
 
     def _nested(self) -> Operation:
         root = self._header(None)
@@ -219,8 +215,6 @@ class _Parser:
             frame.defined.append(name)
         if not name[1].isdigit():
             value.name = name[1:]
-
-    # One operation without its regions.
 
     def _header(self, block: Block | None) -> _Open:
         names: list[Token] = []
@@ -311,8 +305,6 @@ class _Parser:
         line = self.take("number", "a line number")
         self.expect(":")
         return int(line.text), int(self.take("number", "a column number").text) - 1
-
-    # Attributes and types.
 
     def _attributes(self, spec: OpSpec) -> dict[str, Any]:
         following = self.tokens[self.at + 1 : self.at + 3]

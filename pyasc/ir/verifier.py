@@ -16,8 +16,8 @@ from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.declare import ANY, AttributeField, OpSpec
 from pyasc.ir.levels import LEVELS, Level
 from pyasc.ir.printer import print_attribute, print_op
-from pyasc.ir.traits import ISOLATED, NO_TERMINATOR, SINGLE_BLOCK, TERMINATOR
 from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.traits import ISOLATED, NO_TERMINATOR, SINGLE_BLOCK, TERMINATOR
 from pyasc.ir.types import Type
 
 

@@ -241,9 +241,6 @@ def test_constants_are_evaluated_in_their_dtype() -> None:
     assert isinstance(evaluate_constants("add", dtypes.u64, 2**63, 1), int)
 
 
-# bfloat16
-
-
 BF16_EDGES = [
     0.0,
     -0.0,
@@ -295,9 +292,6 @@ def test_bfloat16_is_computed_in_float32_and_rounded_once() -> None:
         assert actual.dtype == np.uint16
         np.testing.assert_array_equal(to_float(actual, dtypes.bf16), to_float(expected, dtypes.bf16))
     assert evaluate("lt", a, b, dtype=dtypes.bf16).dtype == np.bool_
-
-
-# Conversions
 
 
 INTEGERS = [dtype for dtype in NATIVE if dtype.is_integer]

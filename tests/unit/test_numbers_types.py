@@ -178,9 +178,6 @@ def test_float_functions_of_integers() -> None:
     ]
 
 
-# Folding.
-
-
 OPERATORS = {
     "add": operator.add,
     "sub": operator.sub,

@@ -6,9 +6,22 @@ from __future__ import annotations
 from types import ModuleType
 
 from pyasc.ir.core import Operation
-from pyasc.ir.dialects import arith, func, mem, py, scf, st, tensor, vec
+from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector, func, mem, py, scf, st, tensor, tile, vec
 
-MODULES: tuple[ModuleType, ...] = (func, arith, scf, py, tensor, mem, st, vec)
+MODULES: tuple[ModuleType, ...] = (
+    func,
+    arith,
+    scf,
+    py,
+    tensor,
+    mem,
+    st,
+    vec,
+    tile,
+    asc,
+    asc_vector,
+    asc_cube,
+)
 
 
 def operations() -> dict[str, type[Operation]]:

@@ -44,11 +44,6 @@ class Elementwise(Operation, name="arith.elementwise", traits=[PURE]):
     args: Sequence[Value] = operands(ELEMENTWISE)
     result: Value = result(_elementwise_type)
 
-    @property
-    def name(self) -> str:
-        """The dialect name with the function's own name."""
-        return f"arith.{self.fn}"
-
     def verify_op(self) -> Iterable[str]:
         """Checks arity, dtype and that operands agree, from the number table."""
         row = TABLE.get(self.fn)

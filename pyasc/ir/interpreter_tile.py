@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Interpretation of the tile level. Layouts are a matter of storage: here a tile is what its indices say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import tile
+from pyasc.ir.dtypes import DType
+from pyasc.ir.interpreter_state import Frame, Handler, InterpreterError, undefined
+from pyasc.ir.numbers_eval import carried, convert, evaluate
+from pyasc.ir.numbers_half import Array, carrier, to_float
+from pyasc.ir.types import RefType, ScalarType, dtype_of
+
+
+def _cores(frame: Frame, op: tile.Cores) -> Sequence[Any]:
+    pieces = range(frame[op.count])
+    for piece in reversed(pieces) if frame.runtime.reverse_parallel else pieces:
+        frame.run(op.body.block, [piece])
+    return ()
+
+
+def _loop(frame: Frame, op: tile.Loop) -> Sequence[Any]:
+    extents = frame.all(op.extents)
+    order = op.order or tuple(range(len(extents)))
+    for outer_first in itertools.product(*(range(0, extents[axis], op.tile[axis]) for axis in order)):
+        offsets = [offset for _, offset in sorted(zip(order, outer_first, strict=True))]
+        sizes = [min(t, n - o) for t, n, o in zip(op.tile, extents, offsets, strict=True)]
+        frame.run(op.body.block, [*offsets, *sizes])
+    return ()
+
+
+def _buffer(frame: Frame, op: tile.Buffer) -> Sequence[Any]:
+    assert isinstance(op.tile.type, RefType)
+    return (undefined(frame.result_shape(op.tile.type.shape, ()), op.tile.type.dtype),)
+
+
+def corner(array: Array, sizes: Sequence[int]) -> Array:
+    """The leading corner of a tile; an axis of extent 1 stays whole. Raises InterpreterError when it does not fit."""
+    for size, extent in zip(sizes, array.shape, strict=True):
+        if not 0 <= size <= extent and extent != 1:
+            raise InterpreterError(f"sizes {tuple(sizes)} leave a tile of shape {array.shape}")
+    return array[tuple(slice(0, min(size, extent)) for size, extent in zip(sizes, array.shape, strict=True))]
+
+
+def _target(frame: Frame, value: Value, sizes: Sequence[int]) -> Array:
+    """The corner of a tile that is written, which no axis of extent 1 may shorten."""
+    array = frame[value]
+    if any(size > extent for size, extent in zip(sizes, array.shape, strict=True)):
+        raise InterpreterError(f"sizes {tuple(sizes)} leave a tile of shape {array.shape}")
+    return corner(array, sizes)
+
+
+def _copy(frame: Frame, op: tile.Copy) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    source, target = dtype_of(op.source.type), dtype_of(op.target.type)
+    moved = corner(frame[op.source], sizes).copy()
+    if op.relu:
+        moved = evaluate("maximum", moved, carried(0, source), dtype=source)
+    moved = convert(moved, source, target)
+    box = _target(frame, op.target, sizes)
+    if op.accumulate is not None:
+        moved = evaluate(op.accumulate, box, moved, dtype=target)
+    if op.pad is not None:
+        rows = frame[op.target][tuple(slice(0, size) for size in sizes[:-1])]
+        rows[...] = carried(op.pad, target)
+    box[...] = moved
+    return ()
+
+
+def _elementwise(frame: Frame, op: tile.Elementwise) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    dtype = dtype_of(op.args[-1].type)
+    args: list[Array] = []
+    for arg in op.args:
+        value = frame[arg]
+        args.append(
+            carried(value, dtype_of(arg.type)) if isinstance(arg.type, ScalarType) else corner(value, sizes)
+        )
+    _target(frame, op.target, sizes)[...] = evaluate(op.fn, *args, dtype=dtype)
+    return ()
+
+
+_ROUND: dict[str, Callable[[Array], Array]] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "none": np.rint,
+    "round": lambda a: np.copysign(np.floor(np.abs(a) + 0.5), a),
+}
+
+
+def _cast(frame: Frame, op: tile.Cast) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    source, target = dtype_of(op.source.type), dtype_of(op.target.type)
+    value = corner(frame[op.source], sizes)
+    if source.is_float and (target.is_integer or target is source):
+        rounded = _rounding(op.rounding)(to_float(value, source).astype(np.float64))
+        result = convert(rounded, dtypes.f64, target)
+    elif op.rounding in ("none", "rint") or not target.is_float:
+        result = convert(value, source, target)
+    else:
+        raise InterpreterError(f"rounding {op.rounding} from {source} to {target} is not interpreted")
+    _target(frame, op.target, sizes)[...] = result
+    return ()
+
+
+def _rounding(name: str) -> Callable[[Array], Array]:
+    if name not in _ROUND:
+        raise InterpreterError(f"rounding {name} to integers is not interpreted")
+    return _ROUND[name]
+
+
+def _fill(frame: Frame, op: tile.Fill) -> Sequence[Any]:
+    value = carried(frame[op.value], dtype_of(op.value.type))
+    _target(frame, op.target, frame.all(op.sizes))[...] = value
+    return ()
+
+
+def _iota(frame: Frame, op: tile.Iota) -> Sequence[Any]:
+    dtype = dtype_of(op.target.type)
+    box = _target(frame, op.target, frame.all(op.sizes))
+    steps = convert(np.arange(box.shape[-1]), dtypes.i64, dtype)
+    box[...] = evaluate("add", carried(frame[op.start], dtype), steps, dtype=dtype)
+    return ()
+
+
+def _broadcast(frame: Frame, op: tile.Broadcast) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    _target(frame, op.target, sizes)[...] = corner(frame[op.source], sizes).copy()
+    return ()
+
+
+def _transpose(frame: Frame, op: tile.Transpose) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    moved = corner(frame[op.source], sizes).transpose(op.axes).copy()
+    _target(frame, op.target, [sizes[axis] for axis in op.axes])[...] = moved
+    return ()
+
+
+def _gather(frame: Frame, op: tile.Gather) -> Sequence[Any]:
+    sizes = frame.all(op.sizes)
+    source, indices = frame[op.source].reshape(-1), corner(frame[op.indices], sizes)
+    if indices.size and not (indices.min() >= 0 and indices.max() < source.size):
+        raise InterpreterError(f"a gather leaves a tile of {source.size} elements")
+    _target(frame, op.target, sizes)[...] = source[indices]
+    return ()
+
+
+def _reduce(frame: Frame, op: tile.Reduce) -> Sequence[Any]:
+    sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
+    rows = (
+        list(np.split(corner(frame[op.source], sizes).copy(), sizes[op.axis], axis=op.axis))
+        if sizes[op.axis]
+        else []
+    )
+    kept = [1 if axis == op.axis else size for axis, size in enumerate(sizes)]
+    box = _target(frame, op.target, kept)
+    parts = [box.copy(), *rows] if op.continued else rows
+    if not parts:
+        raise InterpreterError(f"the {op.fn} of nothing")
+    wide = _sum_dtype(op.fn, dtype)
+    running = convert(parts[0], dtype, wide)
+    for part in parts[1:]:
+        running = evaluate(op.fn, running, convert(part, dtype, wide), dtype=wide)
+    box[...] = convert(running, wide, dtype)
+    return ()
+
+
+def _sum_dtype(fn: str, dtype: DType) -> DType:
+    return dtypes.f32 if fn in ("add", "mul") and dtype in (dtypes.f16, dtypes.bf16) else dtype
+
+
+def _argreduce(frame: Frame, op: tile.ArgReduce) -> Sequence[Any]:
+    sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
+    source = corner(frame[op.source], sizes)
+    numbers = to_float(source, dtype) if dtype is dtypes.bf16 else source
+    find = np.argmax if op.fn == "maximum" else np.argmin
+    found = find(numbers, axis=op.axis, keepdims=True)
+    kept = [1 if axis == op.axis else size for axis, size in enumerate(sizes)]
+    _target(frame, op.target, kept)[...] = np.take_along_axis(source, found, axis=op.axis)
+    _target(frame, op.indices, kept)[...] = found.astype(carrier(dtype_of(op.indices.type)))
+    return ()
+
+
+def _matmul(frame: Frame, op: tile.Matmul) -> Sequence[Any]:
+    """Sums in float64, or in integers that wrap, rounded once a call to the accumulator's dtype."""
+    m, n, k = frame.all(op.sizes)
+    source, dtype = dtype_of(op.lhs.type), dtype_of(op.acc.type)
+    widest = dtypes.f64 if dtype.is_float else dtype
+    lhs = convert(corner(frame[op.lhs], (m, k)), source, widest)
+    rhs = convert(corner(frame[op.rhs], (k, n)), source, widest)
+    box = _target(frame, op.acc, (m, n))
+    with np.errstate(all="ignore"):
+        product = lhs @ rhs
+        total = product if frame[op.fresh] else convert(box, dtype, widest) + product
+    box[...] = convert(total, widest, dtype)
+    return ()
+
+
+def _barrier(_: Frame, __: tile.Barrier) -> Sequence[Any]:
+    return ()
+
+
+HANDLERS: dict[type[Operation], Handler] = {
+    tile.Cores: _cores,
+    tile.Loop: _loop,
+    tile.Buffer: _buffer,
+    tile.Copy: _copy,
+    tile.Elementwise: _elementwise,
+    tile.Cast: _cast,
+    tile.Fill: _fill,
+    tile.Iota: _iota,
+    tile.Broadcast: _broadcast,
+    tile.Transpose: _transpose,
+    tile.Gather: _gather,
+    tile.Reduce: _reduce,
+    tile.ArgReduce: _argreduce,
+    tile.Matmul: _matmul,
+    tile.Barrier: _barrier,
+}
