@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 INCLUDE = Path(__file__).parents[1] / "pyasc" / "codegen" / "cpp" / "include"
 KERNEL_FLAGS = (
-    "-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
+    "-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fopenmp-simd", "-fPIC",
 )  # fmt: skip
 CTYPES = {
     "f32": "float", "f64": "double", "f16": "pyasc_f16", "bf16": "pyasc_bf16", "i1": "bool",

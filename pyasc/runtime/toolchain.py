@@ -29,12 +29,13 @@ ToolchainKind = Literal["gcc", "clang", "zig"]
 COMPILERS = ("g++", "clang++", "c++")
 PROBE_SECONDS = 30
 
-# Floating-point results follow the source: no contraction, and errno and traps are not observed.
+# Floating-point results follow the source: no contraction, and errno and traps are not observed. Integers wrap.
 _COMMON_FLAGS = (
     "-std=c++17",
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-fwrapv",
     "-fopenmp-simd",
     "-fPIC",
 )

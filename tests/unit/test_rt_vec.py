@@ -42,10 +42,11 @@ def source() -> str:
         text += f"  pa_store<{v}>(y, pa_load_first<{v}>(x, n, 7));\n}}\n"
     for d in ("f32", "f64"):
         t, v = CTYPES[d], f"pa_vec<{CTYPES[d]}, {LANES}>"
-        text += f'extern "C" void fma_{d}(const {t}* x, {t}* y) {{\n'
-        text += (
-            f"  pa_store<{v}>(y, pa_fma(pa_load<{v}>(x), pa_load<{v}>(x + {LANES}), pa_load<{v}>(y)));\n}}\n"
-        )
+        for f in ("fma", "mad"):
+            text += f'extern "C" void {f}_{d}(const {t}* x, {t}* y) {{\n  {v} a = pa_load<{v}>(x);\n'
+            text += f"  pa_store<{v}>(y, pa_{f}(a, pa_load<{v}>(x + {LANES}), pa_load<{v}>(y)));\n}}\n"
+            text += f'extern "C" void scalar_{f}_{d}(const {t}* x, {t}* y) {{\n'
+            text += f"  for (int i = 0; i < {LANES}; i++) y[i] = pa_{f}(x[i], x[i + {LANES}], y[i]);\n}}\n"
     return text
 
 
@@ -145,13 +146,17 @@ def test_fma_on_a_register_is_one_instruction(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
-def test_vector_fma_multiplies_and_adds(library: ctypes.CDLL, dtype: str) -> None:
+@pytest.mark.parametrize("form", ["", "scalar_"], ids=["vector", "scalar"])
+def test_fma_rounds_once_and_mad_as_the_processor_likes(library: ctypes.CDLL, form: str, dtype: str) -> None:
     t = NUMPY[dtype]
     x = np.concatenate([np.full(LANES, 1 + np.finfo(t).eps, t), np.arange(LANES, dtype=t)])
-    y = np.full(LANES, -3, t)
-    fused = (x[:LANES].astype(np.longdouble) * x[LANES:] + y).astype(t)
-    separate = x[:LANES] * x[LANES:] + y
-    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, y)]
-    getattr(library, f"fma_{dtype}")(*pointers)
+    fused = (x[:LANES].astype(np.longdouble) * x[LANES:] - 3).astype(t)
+    separate = x[:LANES] * x[LANES:] - t(3)
     assert not np.array_equal(fused, separate)
-    assert np.array_equal(y, fused) or np.array_equal(y, separate)
+    results = {}
+    for name in ("fma", "mad"):
+        results[name] = np.full(LANES, -3, t)
+        pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, results[name])]
+        getattr(library, f"{form}{name}_{dtype}")(*pointers)
+    assert np.array_equal(results["fma"], fused)
+    assert np.array_equal(results["mad"], fused) or np.array_equal(results["mad"], separate)
