@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over elements become structured ops, from the innermost outwards.
+
+    scf.for %0, %m, %1, [] {kind = "parallel"} {
+    ^(%i: i64):
+      %sum = scf.for %0, %n, %1, [%zero] : f32 {
+      ^(%j: i64, %acc: f32):
+        %e = mem.load %x, [%i, %j]
+        %next = arith.add %acc, %e
+        scf.yield %next
+      }
+      mem.store %sum, %y, [%i]
+      scf.yield
+    }
+
+becomes
+
+    st.apply [%m, %n], [%x], [%zero], [%y] {iterators = ["parallel", "reduction"], lower = [(0), (0)],
+        upper = [(s0), (s1)], input_maps = [affine<d0, d1>], output_maps = [affine<d0>], roles = ["reduce"]} {
+    ^(%i: i64, %j: i64, %e: f32):
+      st.yield %e
+    } {
+    ^(%a: f32, %b: f32):
+      %0 = arith.add %a, %b
+      st.yield %0
+    }
+
+A loop that does not fit stays, and a remark says which line keeps it, why, and what to write instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import scf, st
+from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.raising import CannotRaise, Proofs
+from pyasc.passes.analysis.raising_absorb import Absorption
+from pyasc.passes.analysis.raising_order import order_iterators
+from pyasc.passes.analysis.raising_seed import seed
+from pyasc.passes.base import Context, FunctionPass
+
+
+@dataclass(frozen=True)
+class RaiseLoops(FunctionPass):
+    """Raises every loop nest of a function that has the form. `strict` keeps the written order of sums."""
+
+    name = "raise-loops"
+    strict: bool = False
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Work from the innermost loops outwards, then put the iterators of what was made in order."""
+        proofs = Proofs(func)
+        raised = 0
+        for op in list(func.walk_inner_first()):
+            if isinstance(op, scf.For) and op.parent is not None:
+                raised += self._try(op, proofs, context)
+        if raised:
+            for op in func.walk():
+                if isinstance(op, st.Apply):
+                    order_iterators(op)
+            context.count("raised loops", raised)
+        return raised > 0
+
+    def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> bool:
+        copy = loop.clone()
+        assert isinstance(copy, scf.For)
+        Builder.before(loop).insert(copy)
+        proofs.forget()
+        try:
+            values = self._raise(copy, proofs)
+        except CannotRaise as stays:
+            if not stays.quiet:
+                context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
+            discard(copy)
+            return False
+        loop.replace_with(values)
+        discard(copy)
+        return True
+
+    def _raise(self, loop: scf.For, proofs: Proofs) -> list[Value]:
+        applies = [op for op in loop.body.block if isinstance(op, st.Apply)]
+        if len(applies) > 1:
+            raise CannotRaise(loop.loc, "several inner loops stay together in it", quiet=True)
+        op = applies[0] if applies else seed(loop, proofs, self.strict)
+        return Absorption(loop, op, proofs).run()
+
+
+def discard(op: Operation) -> None:
+    """Drop an operation with all it holds."""
+    op.drop()
+    op.unlink()
