@@ -10,7 +10,7 @@ from types import ModuleType
 from pyasc.ir import dtypes
 from pyasc.ir.core import Operation
 from pyasc.ir.declare import ANY, MISSING, AttributeField, OperandField, ResultField
-from pyasc.ir.dialects import MODULES, operations
+from pyasc.ir.dialects import modules, operations
 from pyasc.ir.dtypes import DType
 from pyasc.ir.levels import LEVELS
 from pyasc.ir.numbers_promote import promote
@@ -49,7 +49,7 @@ _KINDS = {"f": "floats", "i": "signed", "u": "unsigned", "b": "bool"}
 def dialects_page() -> str:
     """Every dialect and operation, as Markdown."""
     levels = "".join(_level_row(name) for name in LEVELS)
-    return _DIALECTS_HEAD + levels + "".join(_dialect(module) for module in MODULES)
+    return _DIALECTS_HEAD + levels + "".join(_dialect(module) for module in modules())
 
 
 def numbers_page() -> str:

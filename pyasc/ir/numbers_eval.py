@@ -9,7 +9,9 @@ float64 and rounded once, so the result is the correctly rounded one but for rar
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
+from ctypes import c_float
 from fractions import Fraction
 from typing import Any
 
@@ -49,11 +51,33 @@ def evaluate(fn: str, *args: Array, dtype: DType | None = None) -> Array:
 
 def evaluate_constants(fn: str, dtype: DType, *values: bool | int | float) -> bool | int | float:
     """`evaluate` on single numbers of `dtype`, given and returned as Python numbers."""
+    direct = _DIRECT.get(fn)
+    if direct is not None and dtype in _DIRECT_DTYPES:
+        return _narrow(direct(*values), dtype)
+    comparison = _COMPARISONS.get(fn)
+    if comparison is not None:
+        return comparison(*values)
     target = dtypes.i1 if TABLE[fn].result == "bool" else dtype
     arrays = [carried(value, dtype) for value in values]
     if fn == "select":
         arrays[0] = np.asarray(bool(values[0]))
     return plain(evaluate(fn, *arrays, dtype=dtype), target)
+
+
+# A Python number holds the elements exactly, and float64 has more than twice the digits of float32, so one operation
+# in Python and one rounding give the same bits as the operation in the dtype.
+_DIRECT: dict[str, Callable[..., Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+_DIRECT_DTYPES = frozenset({dtypes.f32, dtypes.f64, *(d for d in dtypes.ALL if d.is_integer)})
+_COMPARISONS: dict[str, Callable[..., bool]] = {
+    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+
+
+def _narrow(value: Any, dtype: DType) -> int | float:
+    if dtype.is_float:
+        return c_float(value).value if dtype is dtypes.f32 else value
+    half = 1 << dtype.bits - 1 if dtype.is_signed else 0
+    return (value + half & (1 << dtype.bits) - 1) - half
 
 
 def carried(value: bool | int | float, dtype: DType) -> Array:
@@ -106,6 +130,12 @@ def _floor_power(base: Array, exponent: Array) -> Array:
     negative = exponent < 0
     power = np.power(base, np.where(negative, 0, exponent).astype(base.dtype))
     return np.where(negative, 0, power).astype(base.dtype)
+
+
+def _float_power(base: Array, exponent: Array) -> Array:
+    # NumPy takes the square root for a single exponent of 0.5, which differs at -0.0 and -infinity.
+    root = (exponent == 0.5) & ((base == 0) | np.isinf(base))
+    return np.where(root, np.abs(base), np.power(base, exponent))
 
 
 def _minimum(a: Array, b: Array) -> Array:
@@ -210,12 +240,13 @@ _FLOAT: dict[str, Callable[..., Any]] = {
 
 _WIDENED: dict[str, Callable[..., Any]] = {
     "rsqrt": _reciprocal_root,
+    "pow": _float_power,
     "erf": _with_python(math.erf),
     "erfc": _with_python(math.erfc),
     **{
         name: getattr(np, row.numpy)
         for name, row in TABLE.items()
-        if row.ulps and row.numpy and name not in ("rsqrt", "erf", "erfc")
+        if row.ulps and row.numpy and name not in ("rsqrt", "pow", "erf", "erfc")
     },
 }
 """Functions that are computed in float64."""

@@ -21,6 +21,7 @@ from pyasc.ir.numbers import (
     round_constant,
     to_float,
 )
+from pyasc.ir.numbers_eval import plain
 from pyasc.ir.numbers_fold import round_fraction
 from pyasc.ir.numbers_half import carrier
 
@@ -230,6 +231,20 @@ def test_wrong_uses_are_refused() -> None:
         evaluate("and", np.zeros(1, np.float32), np.zeros(1, np.float32))
     with pytest.raises(KeyError):
         evaluate("sinus", np.zeros(1))
+
+
+@pytest.mark.parametrize("fn", [fn for fn, row in TABLE.items() if row.arity == 2])
+def test_single_numbers_are_evaluated_as_arrays_are(fn: str) -> None:
+    for dtype in dtypes.ALL:
+        if dtype.kind not in TABLE[fn].kinds:
+            continue
+        a, b = pairs(dtype)
+        expected = evaluate(fn, a, b, dtype=dtype)
+        wide = [to_float(x, dtype) if dtype.is_float else x for x in (a, b)]
+        target = dtypes.i1 if TABLE[fn].result == "bool" else dtype
+        for x, y, want in zip(*(values.tolist() for values in wide), expected, strict=True):
+            got = evaluate_constants(fn, dtype, x, y)
+            assert repr(got) == repr(plain(want, target)), (dtype, x, y)
 
 
 def test_constants_are_evaluated_in_their_dtype() -> None:
