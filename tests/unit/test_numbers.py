@@ -233,7 +233,9 @@ def test_wrong_uses_are_refused() -> None:
         evaluate("sinus", np.zeros(1))
 
 
-@pytest.mark.parametrize("fn", [fn for fn, row in TABLE.items() if row.arity == 2])
+@pytest.mark.parametrize(
+    "fn", ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "maximum", "floordiv"]
+)
 def test_single_numbers_are_evaluated_as_arrays_are(fn: str) -> None:
     for dtype in dtypes.ALL:
         if dtype.kind not in TABLE[fn].kinds:
