@@ -74,10 +74,10 @@ FUNCTIONS = (
     Function("acosh", np.arccosh, 4.0),
     Function("atanh", np.arctanh, 4.0),
     Function("erf", special.erf, 2.0),
-    Function("erfc", special.erfc, 4.5),
+    Function("erfc", special.erfc, 4.0),
     Function("sigmoid", special.expit, 3.0),
     Function("silu", lambda x: x * special.expit(x), 4.0),
-    Function("gelu", lambda x: x * special.ndtr(x), 5.5, "the form with erf"),
+    Function("gelu", lambda x: x * special.ndtr(x), 5.0, "the form with erf"),
     Function("gelu_tanh", _gelu_tanh, 4.0, "the form with tanh"),
     Function("cbrt", np.cbrt, 1.0),
 )

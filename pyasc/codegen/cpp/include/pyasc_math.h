@@ -38,13 +38,14 @@ PA_FN float pa_exp2_of_rounded(float rounded) {
   return pa_bits<float>((pa_bits<uint32_t>(rounded) + 127u) << 23);
 }
 
-// e^r for |r| <= ln(2)/2.
-PA_FN float pa_exp_reduced(float r) {
+// e^r - 1 to the absolute accuracy that e^r needs, for |r| <= ln(2)/2.
+PA_FN float pa_exp_beyond_one(float r) {
   const float q = pa_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f);
-  return pa_mad(r * r, q, r) + 1.0f;
+  return pa_mad(r * r, q, r);
 }
+PA_FN float pa_exp_reduced(float r) { return pa_exp_beyond_one(r) + 1.0f; }
 
-// e^r - 1 for |r| <= ln(2)/2.
+// e^r - 1 to its own accuracy.
 PA_FN float pa_expm1_reduced(float r) {
   const float q = pa_poly(r, 0x1p-1f, 0x1.555554p-3f, 0x1.5554cap-5f, 0x1.11122cp-7f, 0x1.6d794ep-10f,
                           0x1.a033acp-13f);

@@ -58,14 +58,21 @@ PA_FN float pa_atanh(float x) {
   return __builtin_copysignf(magnitude < 0x1p-12f ? magnitude : r, x);
 }
 
-// e^u = p 2^n for a double u in [-150, 150]; gives p and n + PA_ROUND_F32. For exponents that a float32
-// cannot hold exactly enough.
-struct pa_scaled { float p, rounded; };
-PA_FN pa_scaled pa_exp_of_double(double u) {
+// e^u = (1 + more) 2^n, as `more` and n + PA_ROUND_F32. Factors are multiplied in by pa_times before the sum
+// is rounded, and the power of two is applied last, so that nothing is lost in subnormal numbers.
+struct pa_scaled { float more, rounded; };
+PA_FN float pa_times(float factor, pa_scaled e) { return pa_mad(factor, e.more, factor); }
+
+// For |u| <= 170, in double where a float32 exponent would not be exact enough.
+PA_FN pa_scaled pa_exp_scaled(float u) {
+  const pa_exp_split s = pa_split_exp(u);
+  return {pa_exp_beyond_one(s.r), s.rounded};
+}
+PA_FN pa_scaled pa_exp_scaled(double u) {
   const double round_to_1 = 0x1.8p52;
   const double n = pa_mad(u, 0x1.71547652b82fep0, round_to_1) - round_to_1;
   const double r = pa_mad(n, -0x1.62e42fefa39efp-1, u);
-  return {pa_exp_reduced((float)r), (float)n + PA_ROUND_F32};
+  return {pa_exp_beyond_one((float)r), (float)n + PA_ROUND_F32};
 }
 
 // erf x for |x| <= 0.92.
@@ -96,17 +103,17 @@ PA_FN float pa_erfc_scaled(float a) {
 PA_FN float pa_erfc(float x) {
   const float magnitude = __builtin_fabsf(x);
   const float a = magnitude > 10.5f ? 10.5f : magnitude;
-  const pa_scaled e = pa_exp_of_double(-((double)a * (double)a));
-  const float tail = pa_scale_by_rounded(e.p * pa_erfc_scaled(a), e.rounded);
+  const pa_scaled e = pa_exp_scaled(-((double)a * (double)a));
+  const float tail = pa_scale_by_rounded(pa_times(pa_erfc_scaled(a), e), e.rounded);
   const float outer = x < 0.0f ? 2.0f - tail : tail;
-  return magnitude < 0.92f ? 1.0f - pa_erf_inner(x) : outer;
+  return magnitude < 0.86f ? 1.0f - pa_erf_inner(x) : outer;
 }
 
-// x / (1 + e^-|w|) for w >= 0, and limited e^-|w| / (1 + e^-|w|) for w < 0, where the power of two is applied
-// last so that nothing is lost in subnormal numbers. `limited` is x cut off where the result is 0.
+// x / (1 + e^-|w|) for w >= 0, and limited e^-|w| / (1 + e^-|w|) for w < 0, given e^-|w|. `limited` is x cut
+// off where the result is 0.
 PA_FN float pa_logistic_times(float x, float limited, bool negative, pa_scaled e) {
-  const float denominator = 1.0f + pa_scale_by_rounded(e.p, e.rounded);
-  const float quotient = (negative ? limited * e.p : x) / denominator;
+  const float denominator = 1.0f + pa_scale_by_rounded(1.0f + e.more, e.rounded);
+  const float quotient = (negative ? pa_times(limited, e) : x) / denominator;
   return negative ? pa_scale_by_rounded(quotient, e.rounded) : quotient;
 }
 
@@ -116,25 +123,23 @@ PA_FN float pa_nan_at_minus_inf(float x, float result) {
 }
 
 PA_FN float pa_sigmoid(float x) {
-  const pa_exp_split s = pa_split_exp(-__builtin_fabsf(pa_limit(x, 110.0f)));
-  return pa_logistic_times(1.0f, 1.0f, x < 0.0f, {pa_exp_reduced(s.r), s.rounded});
+  return pa_logistic_times(1.0f, 1.0f, x < 0.0f, pa_exp_scaled(-__builtin_fabsf(pa_limit(x, 110.0f))));
 }
 
 PA_FN float pa_silu(float x) {
   const float limited = pa_limit(x, 115.0f);
-  const pa_exp_split s = pa_split_exp(-__builtin_fabsf(limited));
-  const pa_scaled e = {pa_exp_reduced(s.r), s.rounded};
+  const pa_scaled e = pa_exp_scaled(-__builtin_fabsf(limited));
   return pa_nan_at_minus_inf(x, pa_logistic_times(x, limited, x < 0.0f, e));
 }
 
 // x Phi(x), outside the middle by way of erfc so that the left tail keeps its relative accuracy.
 PA_FN float pa_gelu(float x) {
   const float limited = pa_limit(x, 14.5f);
-  const pa_scaled e = pa_exp_of_double(-0.5 * ((double)limited * (double)limited));
+  const pa_scaled e = pa_exp_scaled(-0.5 * ((double)limited * (double)limited));
   const float a = limited * 0x1.6a09e6p-1f;
   const float half_scaled = 0.5f * pa_erfc_scaled(__builtin_fabsf(a));
-  const float left = pa_scale_by_rounded(limited * (e.p * half_scaled), e.rounded);
-  const float right = x * (1.0f - pa_scale_by_rounded(e.p * half_scaled, e.rounded));
+  const float left = pa_scale_by_rounded(pa_times(limited * half_scaled, e), e.rounded);
+  const float right = x * (1.0f - pa_scale_by_rounded(pa_times(half_scaled, e), e.rounded));
   const float outer = x < 0.0f ? left : right;
   const float middle = x * pa_mad(0.5f, pa_erf_inner(a), 0.5f);
   return pa_nan_at_minus_inf(x, __builtin_fabsf(a) < 0.92f ? middle : outer);
@@ -145,8 +150,7 @@ PA_FN float pa_gelu_tanh(float x) {
   const float limited = pa_limit(x, 11.0f);
   const double wide = (double)limited;
   const double w = 0x1.9884533d43651p0 * wide * pa_mad(wide * wide, 0.044715, 1.0);
-  const pa_scaled e = pa_exp_of_double(-__builtin_fabs(w));
-  return pa_nan_at_minus_inf(x, pa_logistic_times(x, limited, x < 0.0f, e));
+  return pa_nan_at_minus_inf(x, pa_logistic_times(x, limited, x < 0.0f, pa_exp_scaled(-__builtin_fabs(w))));
 }
 
 PA_FN double pa_tanh(double x) { return __builtin_tanh(x); }
