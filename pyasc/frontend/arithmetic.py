@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's operators on numbers and arrays: exact folding of constants, promotion, and one operation otherwise."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyasc.frontend import numeric
+from pyasc.frontend.numeric import apply, describe, number_type, operand, promoted, size_polynomial
+from pyasc.frontend.promotion import WEAK_INT, NumberType, promote, quotient_of
+from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One Python operator: its sign, its row of the number table, its meaning on Python numbers."""
+
+    sign: str
+    fn: str
+    fold: Callable[..., Any]
+
+
+BINARY: dict[type[ast.AST], Operator] = {
+    ast.Add: Operator("+", "add", operator.add),
+    ast.Sub: Operator("-", "sub", operator.sub),
+    ast.Mult: Operator("*", "mul", operator.mul),
+    ast.Div: Operator("/", "div", operator.truediv),
+    ast.FloorDiv: Operator("//", "floordiv", operator.floordiv),
+    ast.Mod: Operator("%", "mod", operator.mod),
+    ast.Pow: Operator("**", "pow", operator.pow),
+    ast.BitAnd: Operator("&", "and", operator.and_),
+    ast.BitOr: Operator("|", "or", operator.or_),
+    ast.BitXor: Operator("^", "xor", operator.xor),
+    ast.LShift: Operator("<<", "shl", operator.lshift),
+    ast.RShift: Operator(">>", "shr", operator.rshift),
+}
+
+COMPARE: dict[type[ast.AST], Operator] = {
+    ast.Lt: Operator("<", "lt", operator.lt),
+    ast.LtE: Operator("<=", "le", operator.le),
+    ast.Gt: Operator(">", "gt", operator.gt),
+    ast.GtE: Operator(">=", "ge", operator.ge),
+    ast.Eq: Operator("==", "eq", operator.eq),
+    ast.NotEq: Operator("!=", "ne", operator.ne),
+}
+
+_BITS = frozenset({"and", "or", "xor", "shl", "shr"})
+_POLYNOMIAL = frozenset({"add", "sub", "mul"})
+# What NumPy makes of arithmetic on bools.
+_BOOL_FN = {"add": "or", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
+
+
+def binary(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
+    """`left op right`."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _fold(v, op, left, right)
+    if isinstance(left, Tuple) or isinstance(right, Tuple):
+        return _tuples(v, op, left, right)
+    if op.fn in _POLYNOMIAL:
+        a, b = size_polynomial(left), size_polynomial(right)
+        if a is not None and b is not None:
+            return size_val(op.fold(a, b))
+    a, b = operand(v, left), operand(v, right)
+    return _compute(v, op, a, b)
+
+
+def size_val(expr: Any) -> Val:
+    """A polynomial as a value; one without names is a constant."""
+    known = expr.as_constant
+    return SizeVal(expr) if known is None else Const(known)
+
+
+def _fold(v: Visitor, op: Operator, left: Const, right: Const) -> Val:
+    if not (
+        (is_number(left) and is_number(right))
+        or (isinstance(left.value, str) and isinstance(right.value, str))
+    ):
+        raise _no_operator(v, op, left, right)
+    try:
+        return Const(op.fold(left.value, right.value))
+    except ZeroDivisionError as error:
+        raise v.error(None, "PA0406", str(error), "the divisor is 0 whenever this runs") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise v.error(None, "PA0406", f"this constant cannot be computed: {error}") from None
+
+
+def _no_operator(v: Visitor, op: Operator, left: Val, right: Val) -> Exception:
+    return v.error(None, "PA0407", f"`{op.sign}` does not take {describe(left)} and {describe(right)}")
+
+
+def _tuples(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
+    if op.fn == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
+        return Tuple(left.items + right.items, left.is_list)
+    if op.fn == "mul":
+        items, count = (left, right) if isinstance(left, Tuple) else (right, left)
+        if isinstance(items, Tuple) and isinstance(count, Const) and isinstance(count.value, int):
+            return Tuple(items.items * count.value, items.is_list)
+    raise _no_operator(v, op, left, right)
+
+
+def _compute(v: Visitor, op: Operator, a: Val, b: Val) -> Val:
+    number = promoted(v, (a, b))
+    if op.fn == "pow":
+        return _power(v, op, a, b, number)
+    if op.fn == "div":
+        number = _quotient_type(v, a, b)
+    elif op.fn in _BITS:
+        _check_bits(v, op, a, b, number)
+    fn = op.fn
+    if number.dtype.is_bool:
+        if (number.weak and op.fn not in _BITS) or (number.weak and op.fn in ("shl", "shr")):
+            number = WEAK_INT
+        elif op.fn not in _BOOL_FN:
+            raise v.error(
+                None,
+                "PA0407",
+                f"`{op.sign}` does not take bools",
+                hint="convert one with asc.int32(...) first",
+            )
+        else:
+            fn = _BOOL_FN[op.fn]
+    if (same := _neutral(op.fn, a, b, number)) is not None:
+        return same
+    return apply(v, fn, (a, b), number)
+
+
+def _neutral(fn: str, a: Val, b: Val, number: NumberType) -> Val | None:
+    """`i + 0`, `i - 0` and `i * 1` on Python ints, so that index arithmetic reads as it was meant."""
+    if (
+        number != WEAK_INT
+        or not isinstance(b, Const)
+        or not isinstance(a, Scalar)
+        or a.dtype is not dtypes.i64
+    ):
+        return None
+    neutral = {"add": 0, "sub": 0, "mul": 1, "floordiv": 1}.get(fn)
+    return a if neutral is not None and b.value == neutral and not isinstance(b.value, bool) else None
+
+
+def _quotient_type(v: Visitor, a: Val, b: Val) -> NumberType:
+    number = promoted(v, (a, b))
+    if number.dtype.is_float:
+        return number
+    result = quotient_of(number)
+    return numeric.weak_float(v) if result.weak else result
+
+
+def _check_bits(v: Visitor, op: Operator, a: Val, b: Val, number: NumberType) -> None:
+    if number.dtype.is_float:
+        raise _no_operator(v, op, a, b)
+
+
+def _power(v: Visitor, op: Operator, a: Val, b: Val, number: NumberType) -> Val:
+    exponent = b.value if isinstance(b, Const) else None
+    if number.dtype.is_bool:
+        raise v.error(
+            None, "PA0407", "`**` does not take bools", hint="convert one with asc.int32(...) first"
+        )
+    if number.dtype.is_integer:
+        return _integer_power(v, a, b, number, exponent)
+    # The exponents for which NumPy uses a simpler function, with the same rounding as that.
+    if exponent == 2:
+        return apply(v, "mul", (a, a), number)
+    if exponent == 0.5:
+        return apply(v, "sqrt", (a,), number)
+    if exponent == 1:
+        return apply(v, "mul", (a, Const(1)), number)
+    if exponent == -1:
+        return apply(v, "div", (Const(1.0), a), number)
+    return apply(v, op.fn, (a, b), number)
+
+
+def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int | None) -> Val:
+    if exponent is None:
+        found = numeric.common_shape(v, (a, b))
+        if not found and number.dtype.is_signed:
+            power = numeric.scalar(v, b, number.dtype)
+            fine = v.emit.fn("ge", power, v.emit.constant(0, number.dtype))
+            numeric.check(v, fine, "ValueError", "an integer to the negative power {}", [power])
+        return apply(v, "pow", (a, b), number)
+    if exponent < 0 and not number.weak:
+        raise v.error(
+            None,
+            "PA0407",
+            "an integer to a negative power is not an integer",
+            hint="convert the base to a float",
+        )
+    if exponent < 0:
+        return apply(v, "pow", (a, Const(float(exponent))), numeric.weak_float(v))
+    if exponent == 2:
+        return apply(v, "mul", (a, a), number)
+    return apply(v, "pow", (a, b), number)
+
+
+def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
+    """`left op right` for one of the six comparisons."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return Const(bool(op.fold(left.value, right.value)))
+        except TypeError:
+            raise _no_operator(v, op, left, right) from None
+    if isinstance(left, Tuple) and isinstance(right, Tuple) and op.fn in ("eq", "ne"):
+        return _compare_tuples(v, op, left, right)
+    known = _compare_sizes(op, left, right)
+    if known is not None:
+        return Const(known)
+    if not all(is_number(x) or is_array(x) for x in (left, right)):
+        if op.fn in ("eq", "ne"):
+            return Const(op.fn == "ne")
+        raise _no_operator(v, op, left, right)
+    a, b = operand(v, left), operand(v, right)
+    number = promoted(v, (a, b))
+    kinds = {t.dtype for t in (number_type(v, a), number_type(v, b))}
+    if number.dtype.is_float and kinds == {dtypes.i64, dtypes.u64}:
+        raise v.error(
+            None,
+            "PA0407",
+            f"`{op.sign}` of int64 and uint64 is not exact",
+            hint="convert one to the other's type",
+        )
+    return apply(v, op.fn, (a, b), number)
+
+
+def _compare_sizes(op: Operator, left: Val, right: Val) -> bool | None:
+    """The answer where it is the same for all sizes: the difference of two polynomials is a constant."""
+    a, b = size_polynomial(left), size_polynomial(right)
+    if a is None or b is None:
+        return None
+    difference = (a - b).as_constant
+    return None if difference is None else bool(op.fold(difference, 0))
+
+
+def _compare_tuples(v: Visitor, op: Operator, left: Tuple, right: Tuple) -> Val:
+    if len(left.items) != len(right.items):
+        return Const(op.fn == "ne")
+    result: Val = Const(True)
+    equal = COMPARE[ast.Eq]
+    for a, b in zip(left.items, right.items, strict=True):
+        result = logical_and(v, result, compare(v, equal, a, b))
+    return result if op.fn == "eq" else logical_not(v, result)
+
+
+def logical_and(v: Visitor, a: Val, b: Val) -> Val:
+    """Both truth values, each evaluated already."""
+    first, second = numeric.truth(v, a), numeric.truth(v, b)
+    if isinstance(first, bool):
+        return b if first else Const(False)
+    if isinstance(second, bool):
+        return a if second else Const(False)
+    return Scalar(v.emit.fn("and", first, second), weak=True)
+
+
+def logical_not(v: Visitor, value: Val) -> Val:
+    """`not value`."""
+    found = numeric.truth(v, value)
+    if isinstance(found, bool):
+        return Const(not found)
+    return Scalar(v.emit.fn("not", found), weak=True)
+
+
+def negate(v: Visitor, value: Val) -> Val:
+    """`-value`."""
+    if isinstance(value, Const) and is_number(value):
+        return Const(-value.value)
+    if isinstance(value, SizeVal):
+        return size_val(value.expr * -1)
+    found = operand(v, value)
+    number = number_type(v, found)
+    if number.dtype.is_bool:
+        if not number.weak:
+            raise v.error(None, "PA0407", "`-` does not take a bool", hint="use `not`, or convert it first")
+        number = WEAK_INT
+    return apply(v, "neg", (found,), number)
+
+
+def positive(v: Visitor, value: Val) -> Val:
+    """`+value`."""
+    if isinstance(value, Const) and is_number(value):
+        return Const(+value.value)
+    number_type(v, value)
+    return operand(v, value)
+
+
+def invert(v: Visitor, value: Val) -> Val:
+    """`~value`."""
+    if isinstance(value, Const) and isinstance(value.value, int):
+        return Const(~int(value.value))
+    found = operand(v, value)
+    number = number_type(v, found)
+    if number.dtype.is_float:
+        raise v.error(None, "PA0407", f"`~` does not take {describe(found)}")
+    if number.weak and number.dtype.is_bool:
+        number = WEAK_INT
+    return apply(v, "not", (found,), number)
+
+
+def accumulate(v: Visitor, sign: str, total: Val, term: Val) -> Val | None:
+    """`total += term` of float16 or bfloat16 numbers, carried in float32; None when it is not such a sum."""
+    if not (is_number(total) and is_number(term)) or (isinstance(total, Const) and isinstance(term, Const)):
+        return None
+    number = promote(number_type(v, total), number_type(v, term))
+    if number.weak or number.dtype not in (dtypes.f16, dtypes.bf16):
+        return None
+    wide = [numeric.scalar(v, each, dtypes.f32) for each in (total, term)]
+    return Scalar(v.emit.fn("add" if sign == "+" else "sub", *wide), rounds_to=number.dtype)

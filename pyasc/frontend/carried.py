@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a loop carries from one iteration to the next, and the types of it.
+
+A loop's body is visited with assumed types; when an iteration gives wider ones it is visited again. The types are
+kept with the loop, so that a visit of an outer loop starts inner ones where they ended: the number of visits grows
+with the number of widenings, not with the depth of nesting.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyasc.frontend import control, joins, numeric
+from pyasc.frontend.emit import drop_block
+from pyasc.frontend.frames import RESULT, RETURN, LoopScope
+from pyasc.frontend.joins import JoinType, convert, join_type, join_types, name_value
+from pyasc.frontend.promotion import NumberType, promote
+from pyasc.frontend.values import (
+    FALSE,
+    Conflict,
+    Const,
+    Deferred,
+    Poison,
+    Scalar,
+    Tensor,
+    Unset,
+    Val,
+    is_number,
+    same,
+)
+from pyasc.frontend.visitor import Refused, Visitor
+from pyasc.ir.core import Block, Value
+from pyasc.ir.diagnostics import InternalError, Related
+from pyasc.ir.dialects import mem, tensor
+from pyasc.ir.location import Location
+from pyasc.ir.types import RefType, ScalarType, Type
+
+Loop = ast.For | ast.While
+_MOST_VISITS = 40
+
+
+@contextmanager
+def scope(v: Visitor, node: Loop, number: int) -> Iterator[LoopScope]:
+    """The innermost loop for `break` and `continue` while its body is visited."""
+    found = LoopScope(node, number, len(v.frame.cursors))
+    v.frame.loops.append(found)
+    doubtful, v.frame.doubtful = v.frame.doubtful, set()
+    try:
+        yield found
+    finally:
+        v.frame.loops.pop()
+        v.frame.doubtful = doubtful
+
+
+def end_iteration(v: Visitor) -> None:
+    """Names that a jump may have left without a value have none for those who read them now."""
+    for name in sorted(v.frame.doubtful):
+        v.frame.env.set(
+            name, Unset("when the loop jumps before it is set", v.location(v.frame.loops[-1].node))
+        )
+    v.frame.doubtful.clear()
+
+
+@dataclass
+class Slot:
+    """A carried tensor: a buffer that each iteration reads first and writes last."""
+
+    entry: Tensor | None
+    alloc: mem.Alloc
+
+    @property
+    def tensor(self) -> RefType:
+        """The buffer's type."""
+        return numeric.element_ref(self.alloc.ref)
+
+
+class Carried:
+    """The names that one loop sets, sorted by how they are carried."""
+
+    def __init__(
+        self, v: Visitor, node: Loop, runs: bool, parallel: bool = False, flags: bool = False
+    ) -> None:
+        self.v = v
+        self.node = node
+        self.loc: Location = v.emit.builder.loc
+        self.runs = runs
+        self.parallel = parallel
+        v.serial += 1
+        self.number = v.serial
+        facts = v.frame.liveness.iteration(node)
+        after = v.frame.liveness.body(node.orelse).reads
+        self.names = sorted(facts.may_set)
+        captured = v.frame.captured
+        self.live_in = {n for n in self.names if n in facts.reads or n in captured}
+        self.live_out = {n for n in self.names if n in after or v.frame.live(n)}
+        self.flags = self._flag_names() if flags else []
+        self.entry = {name: self._entry(name) for name in [*self.flags, *self.names]}
+        self.numbers: dict[str, JoinType] = {}
+        self.slots: dict[str, Slot] = {}
+        self.broken: dict[str, Conflict] = {}
+        self.late: dict[str, JoinType] = {}
+        self.late_slots: dict[str, Slot] = {}
+        self.finals: dict[str, Val] = {}
+        self.tested: dict[str, Val] = {}
+        self.condition: Value
+        self.break_value: Val = FALSE
+        self.reductions: list[str] = []
+        self.rounds = 0
+        self.mark = len(v.diagnostics)
+        self._classify()
+
+    def _flag_names(self) -> list[str]:
+        return [f"%break{self.number}", RETURN, RESULT]
+
+    def _entry(self, name: str) -> Val:
+        value = self.v.frame.env.get(name)
+        if isinstance(value, Deferred):
+            value = value.compute()
+            self.v.frame.env.set(name, value)
+        if value is None:
+            return FALSE if name in self.flags and name != RESULT else Unset("before this loop", self.loc)
+        return value
+
+    def _classify(self) -> None:
+        known = self.v.header_types.setdefault((self.v.frame.key, self.node), {})
+        for name, value in self.entry.items():
+            if name[0] != "%" and not (name in self.live_in or name in self.live_out):
+                continue
+            if self.parallel and name not in self.live_in:
+                continue
+            if is_number(value):
+                found = join_type(self.v, value)
+                memory = known.get(name)
+                self.numbers[name] = join_types(found, memory) if isinstance(memory, JoinType) else found
+            elif isinstance(value, Tensor):
+                self.slots[name] = Slot(value, self._alloc(value))
+        if self.parallel:
+            self._check_parallel()
+
+    def _check_parallel(self) -> None:
+        names = [*self.numbers, *self.slots]
+        for name in names:
+            if name in self.slots or not is_reduction(self.node, name):
+                raise self.refuse_parallel(name)
+        self.reductions = names
+
+    def refuse_parallel(self, name: str) -> Refused:
+        """The error for a name that one parallel iteration would read from another."""
+        place = next(
+            (n for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id == name and _is_store(n)),
+            self.node,
+        )
+        return self.v.error(
+            place,
+            "PA0601",
+            f"`{name}` is carried from one iteration of a parallel loop to the next",
+            "set here and read by a later iteration",
+            "use range for a sequential loop, or an array with one element for each iteration",
+            (Related(self.loc, "the parallel loop"),),
+        )
+
+    def _alloc(self, value: Tensor, dtype: NumberType | None = None) -> mem.Alloc:
+        shape = value.shape
+        sizes = [numeric.extent(self.v, value, axis) for axis, d in enumerate(shape) if d is None]
+        type_ = RefType(shape, dtype.dtype if dtype else value.dtype, "local")
+        return mem.Alloc(sizes=sizes, types=[type_], loc=self.loc)
+
+    @property
+    def types(self) -> list[Type]:
+        """The types of the carried numbers, in order."""
+        return [ScalarType(t.carried) for t in self.numbers.values()]
+
+    @property
+    def all_types(self) -> list[Type]:
+        """The same, followed by names that only the loop itself sets."""
+        return [*self.types, *(ScalarType(t.carried) for t in self.late.values())]
+
+    def visit(self, block: Block, args: Sequence[Value], run: Callable[[], None]) -> None:
+        """Visit one iteration in `block`, where the carried numbers are `args`."""
+        env = self.v.frame.env
+        env.begin()
+        changes: dict[str, Val] = {}
+        try:
+            with self.v.block(block), scope(self.v, self.node, self.number) as loop:
+                self._bind(args)
+                env.set(loop.break_flag, FALSE)
+                env.set(RETURN, FALSE)
+                run()
+                end_iteration(self.v)
+                self._resolve()
+        finally:
+            changes = env.end()
+        self.finals = {name: changes.get(name, value) for name, value in self.entry.items()}
+
+    def visit_test(self, block: Block, args: Sequence[Value], test: Callable[[], Val]) -> None:
+        """Visit the test of a while loop in `block`; it is not evaluated once a jump has ended the loop."""
+        env = self.v.frame.env
+        env.begin()
+        try:
+            with self.v.block(block):
+                self._bind(args)
+                self.condition = self._guarded_test(test)
+                self._resolve()
+        finally:
+            changes = env.end()
+        self.tested = {name: changes.get(name, value) for name, value in self.entry.items()}
+
+    def _guarded_test(self, test: Callable[[], Val]) -> Value:
+        v = self.v
+        flags = [name for name in self.flags if name in self.numbers and name != RESULT]
+        node = self.node.test if isinstance(self.node, ast.While) else self.node.iter
+        if not flags or not self._leaves():
+            found = numeric.truth(v, test(), node)
+        else:
+            going = v.emit.fn("not", control.any_flag(v, flags))
+            value = control.lazily(v, going, lambda: _as_bool(v, test(), node), lambda: FALSE, node)
+            found = numeric.truth(v, value, node)
+        return found if isinstance(found, Value) else v.emit.constant(found, ScalarType(_BOOL))
+
+    def _leaves(self) -> bool:
+        return any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(self.node))
+
+    def _bind(self, args: Sequence[Value]) -> None:
+        env = self.v.frame.env
+        for (name, type_), arg in zip(self.numbers.items(), args, strict=True):
+            value = type_.scalar(arg)
+            name_value(value, name)
+            env.set(name, value)
+        for name, slot in (self.slots | self.late_slots).items():
+            if slot.entry is not None:
+                env.set(name, Tensor(self.v.emit.value(tensor.Read(ref=slot.alloc.ref))))
+        for name, conflict in self.broken.items():
+            env.set(name, conflict)
+
+    def _resolve(self) -> None:
+        for name in self.entry:
+            value = self.v.frame.env.get(name)
+            if isinstance(value, Deferred):
+                self.v.frame.env.set(name, value.compute())
+
+    def stable(self, *blocks: Block) -> bool:
+        """Whether the iteration gives what was assumed; otherwise the blocks are dropped, to be visited again."""
+        self.rounds += 1
+        if self.rounds > _MOST_VISITS:
+            raise InternalError("the types of a loop do not settle", self.loc)
+        self.late = {}
+        self.late_slots = {}
+        changed = [name for name in self.entry if self._absorb(name)]
+        if not changed:
+            return True
+        for block in reversed(blocks):
+            drop_block(block)
+        del self.v.diagnostics[self.mark :]
+        return False
+
+    def _absorb(self, name: str) -> bool:
+        """Take in what the iteration gives for a name; whether that changes what it starts from."""
+        final, entry = self.finals[name], self.entry[name]
+        if isinstance(final, (Poison, Unset, Conflict)):
+            if isinstance(final, Unset) and isinstance(entry, Unset):
+                return False
+            return self._break(name, final)
+        if name in self.numbers:
+            return self._absorb_number(name, final)
+        if name in self.slots:
+            return self._absorb_tensor(name, final)
+        if isinstance(entry, Unset):
+            self._absorb_late(name, final)
+            return False
+        if same(final, entry) or name not in self.live_in | self.live_out or isinstance(entry, Poison):
+            return False
+        return self._break(
+            name, Conflict(f"{numeric.describe(entry)} before the loop and another value in it", self.loc)
+        )
+
+    def _absorb_number(self, name: str, final: Val) -> bool:
+        tested = self.tested.get(name)
+        if not is_number(final) or (tested is not None and not is_number(tested)):
+            del self.numbers[name]
+            reason = f"a number before the loop and {numeric.describe(final)} in it"
+            return self._break(name, Conflict(reason, self.loc))
+        assumed = self.numbers[name]
+        found = join_types(assumed, join_type(self.v, final))
+        if tested is not None:
+            found = join_types(found, join_type(self.v, tested))
+        self.v.header_types[(self.v.frame.key, self.node)][name] = found
+        self.numbers[name] = found
+        return found != assumed
+
+    def _absorb_tensor(self, name: str, final: Val) -> bool:
+        slot = self.slots[name]
+        if not isinstance(final, Tensor) or final.shape != slot.tensor.shape:
+            del self.slots[name]
+            return self._break(
+                name, Conflict("arrays of different shapes before the loop and in it", self.loc)
+            )
+        number = promote(NumberType(final.dtype), NumberType(slot.tensor.dtype))
+        if number.dtype is slot.tensor.dtype:
+            return False
+        assert slot.entry is not None
+        slot.alloc = self._alloc(slot.entry, number)
+        return True
+
+    def _absorb_late(self, name: str, final: Val) -> None:
+        """A name that only the loop sets: it has a value behind it when the loop certainly runs."""
+        if name[0] != "%" and not (self.runs and name in self.live_out and not self.parallel):
+            return
+        if is_number(final) and not isinstance(final, Const):
+            self.late[name] = join_type(self.v, final)
+        elif isinstance(final, Tensor) and None not in final.shape:
+            self.late_slots[name] = Slot(None, self._alloc(final))
+
+    def _break(self, name: str, why: Val) -> bool:
+        self.numbers.pop(name, None)
+        self.slots.pop(name, None)
+        if name in self.broken:
+            return False
+        self.broken[name] = why if isinstance(why, Conflict) else Conflict("", self.loc)
+        if isinstance(why, Unset):
+            self.broken[name] = Conflict(f"it may have no value {why.path}", why.loc)
+        self.entry[name] = why if isinstance(why, Poison) else self.broken[name]
+        return name in self.live_in
+
+    def inits(self) -> list[Value]:
+        """The carried numbers before the loop; buffers are made and filled."""
+        emit = self.v.emit
+        for slot in (*self.slots.values(), *self.late_slots.values()):
+            emit.insert(slot.alloc)
+            if slot.entry is not None:
+                value = emit.cast(slot.entry.value, slot.tensor.dtype)
+                emit.insert(tensor.Write(value=value, ref=slot.alloc.ref))
+        values = [convert(self.v, self.entry[name], type_) for name, type_ in self.numbers.items()]
+        return values + [emit.constant(0, t.carried) for t in self.late.values()]
+
+    def yields(self, block: Block) -> list[Value]:
+        """The carried numbers at the end of an iteration, the current place; buffers are written."""
+        for type_ in self.late.values():
+            block.add_arg(ScalarType(type_.carried))
+        for name, slot in (self.slots | self.late_slots).items():
+            final = self.finals[name]
+            assert isinstance(final, Tensor)
+            value = self.v.emit.cast(final.value, slot.tensor.dtype)
+            self.v.emit.insert(tensor.Write(value=value, ref=slot.alloc.ref))
+        types = self.numbers | self.late
+        return [convert(self.v, self.finals[name], type_) for name, type_ in types.items()]
+
+    def forwarded(self, before: Block) -> list[Value]:
+        """The carried numbers behind the test of a while loop."""
+        late = [before.add_arg(ScalarType(t.carried)) for t in self.late.values()]
+        return [convert(self.v, self.tested[name], t) for name, t in self.numbers.items()] + late
+
+    def bind_results(self, results: Sequence[Value]) -> None:
+        """Bind every name that the loop sets to its value behind it."""
+        env = self.v.frame.env
+        for (name, type_), value in zip((self.numbers | self.late).items(), results, strict=True):
+            found = type_.scalar(value)
+            name_value(found, name)
+            env.set(name, found)
+            if name == f"%break{self.number}":
+                self.break_value = found
+        for name in self.entry:
+            if name not in self.numbers and name not in self.late:
+                self._bind_other(name)
+
+    def _bind_other(self, name: str) -> None:
+        env = self.v.frame.env
+        final, entry = self.finals.get(name, FALSE), self.entry[name]
+        slot = self.slots.get(name) or self.late_slots.get(name)
+        if slot is not None:
+            env.set(name, Deferred(joins.reader(self.v, slot.alloc.ref)))
+        elif name in self.broken or isinstance(entry, Poison):
+            env.set(name, entry)
+        elif self.parallel and name[0] != "%":
+            env.set(name, Unset("after a parallel loop, whose iterations have no order", self.loc))
+        elif isinstance(entry, Unset):
+            certain = self.runs or name[0] == "%"
+            known = certain and isinstance(final, Const)
+            env.set(name, final if known else Unset("when this loop does not run", self.loc))
+
+
+_BOOL = numeric.dtypes.i1
+
+
+def _as_bool(v: Visitor, value: Val, node: ast.AST) -> Val:
+    found = numeric.truth(v, value, node)
+    return Const(found) if isinstance(found, bool) else Scalar(found, weak=True)
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def is_reduction(loop: Loop, name: str) -> bool:
+    """Whether the loop uses a name in `name += ...`, `-=` and `*=` alone, so that the order does not matter."""
+    updates = [
+        n
+        for n in ast.walk(loop)
+        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) and n.target.id == name
+    ]
+    sums = all(isinstance(n.op, (ast.Add, ast.Sub)) for n in updates)
+    products = all(isinstance(n.op, ast.Mult) for n in updates)
+    mentions = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(loop))
+    return mentions == len(updates) and (sums or products)

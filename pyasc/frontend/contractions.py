@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix products."""
+
+from __future__ import annotations
+
+from pyasc.frontend import numeric
+from pyasc.frontend.reductions import unwrap
+from pyasc.frontend.values import Const, Tensor, Val
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.dialects import tensor
+from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import Dim
+from pyasc.ir.types import ScalarType, TensorType
+
+NONE = Const(None)
+_BATCH = "abcdefgh"
+
+
+def matmul(v: Visitor, a: Val, b: Val, dtype: Val = NONE) -> Val:
+    """`a @ b`, `asc.matmul(a, b, dtype=...)`: the last two axes are multiplied, the others broadcast."""
+    from pyasc.frontend.memory import element_type
+
+    left, right = (_operand(v, each) for each in (a, b))
+    _check_inner(v, left, right)
+    natural = numeric.promoted(v, (left, right)).dtype
+    result = natural if dtype == NONE else element_type(v, dtype)
+    return _contract(v, left, right, natural, result)
+
+
+def _operand(v: Visitor, value: Val) -> Tensor:
+    found = numeric.operand(v, value)
+    if not isinstance(found, Tensor):
+        raise v.error(
+            None, "PA0402", f"a matrix product takes arrays, found {numeric.describe(value)}", hint="use `*`"
+        )
+    return found
+
+
+def _check_inner(v: Visitor, left: Tensor, right: Tensor) -> None:
+    axis = max(len(right.shape) - 2, 0)
+    inner = (left.shape[-1], right.shape[axis])
+    if inner[0] == inner[1] and inner[0] is not None:
+        return
+    if isinstance(inner[0], int) and isinstance(inner[1], int):
+        raise v.error(
+            None,
+            "PA0502",
+            f"matrices of shapes {numeric.shape_text(left.shape)} and {numeric.shape_text(right.shape)} "
+            "cannot be multiplied",
+            f"{inner[0]} columns against {inner[1]} rows",
+        )
+    sizes = [numeric.extent(v, left, len(left.shape) - 1), numeric.extent(v, right, axis)]
+    message = "matmul: the left operand has {} columns, the right one {} rows"
+    numeric.check(v, v.emit.fn("eq", *sizes), "ValueError", message, sizes)
+
+
+def _contract(v: Visitor, left: Tensor, right: Tensor, natural: DType, result: DType) -> Val:
+    accumulate = dtypes.f32 if result.is_float and result.bits < 32 else result
+    operands = [Tensor(v.emit.cast(each.value, natural)) for each in (left, right)]
+    batch = _batch_shape(v, operands)
+    if batch:
+        operands = [_with_batch(v, each, batch) for each in operands]
+    letters = _BATCH[: len(batch)]
+    rows = "i" if len(left.shape) > 1 else ""
+    columns = "j" if len(right.shape) > 1 else ""
+    lead = [letters if len(each.shape) > 2 else "" for each in operands]
+    equation = f"{lead[0]}{rows}k,{lead[1]}k{columns}->{letters}{rows}{columns}"
+    shape = (*batch, *left.shape[-2:-1], *(right.shape[-1:] if columns else ()))
+    op = tensor.Contract(
+        lhs=operands[0].value,
+        rhs=operands[1].value,
+        equation=equation,
+        accumulate=ScalarType(accumulate),
+        types=[TensorType(shape, result)],
+    )
+    return unwrap(v, v.emit.value(op))
+
+
+def _batch_shape(v: Visitor, operands: list[Tensor]) -> tuple[Dim, ...]:
+    """The broadcast shape of the leading axes."""
+    leading = [each.shape[:-2] for each in operands]
+    if not any(leading):
+        return ()
+    if len(leading[0]) == len(leading[1]) and leading[0] == leading[1] and None not in leading[0]:
+        return leading[0]
+    rank = max(map(len, leading))
+    result: list[Dim] = []
+    for axis in range(-rank, 0):
+        dims = [lead[axis] for lead in leading if len(lead) >= -axis]
+        wide = [d for d in dims if d != 1]
+        if len(set(wide)) > 1 or None in wide:
+            raise v.error(None, "PA0502", "the leading axes of the matrices do not fit together")
+        result.append(wide[0] if wide else 1)
+    return tuple(result)
+
+
+def _with_batch(v: Visitor, value: Tensor, batch: tuple[Dim, ...]) -> Tensor:
+    if len(value.shape) == 1:
+        return value
+    shape = (*batch, *value.shape[-2:])
+    if shape == value.shape:
+        return value
+    if len(value.shape) == 2:
+        return value
+    op = tensor.Broadcast(value=value.value, sizes=[], types=[TensorType(shape, value.dtype)])
+    return Tensor(v.emit.value(op))
+
+
+def dot(v: Visitor, a: Val, b: Val) -> Val:
+    """`asc.dot`."""
+    return matmul(v, a, b)

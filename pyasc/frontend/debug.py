@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements of debug builds: printing and assertions. Without `debug` they are not even looked at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from pyasc.frontend import numeric
+from pyasc.frontend.values import NONE, Const, Tuple, Val, is_array, is_number
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir.core import Value
+from pyasc.ir.dialects import py
+from pyasc.language import debug
+
+
+def text_of(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
+    """A format string and its values, from an f-string, a string or any value."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [_part(v, each) for each in node.values]
+    else:
+        parts = [_shown(v, v.expr(node), node)]
+    return "".join(text for text, _ in parts), [value for _, values in parts for value in values]
+
+
+def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
+    if isinstance(node, ast.Constant):
+        return _escaped(str(node.value)), []
+    assert isinstance(node, ast.FormattedValue)
+    text, values = _shown(v, v.expr(node.value), node)
+    if node.format_spec is None or not values:
+        return text, values
+    spec, inner = text_of(v, node.format_spec)
+    if inner:
+        raise v.error(
+            node.format_spec, "PA0202", "a format that is computed at run time is not supported in a kernel"
+        )
+    return "{:" + spec + "}", values
+
+
+def _shown(v: Visitor, value: Val, node: ast.AST) -> tuple[str, list[Value]]:
+    if isinstance(value, Const):
+        return _escaped(str(value.value)), []
+    if isinstance(value, Tuple):
+        inner = [_shown(v, each, node) for each in value.items]
+        text = ", ".join(part for part, _ in inner)
+        return f"({text})", [each for _, values in inner for each in values]
+    if is_number(value):
+        found = numeric.operand(v, value)
+        return "{}", [numeric.scalar(v, found, numeric.number_type(v, found).dtype)]
+    if is_array(value):
+        found = numeric.operand(v, value)
+        return "{}", [found.value]  # pyright: ignore[reportAttributeAccessIssue]
+    raise v.error(node, "PA0402", f"{numeric.describe(value)} cannot be printed")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def print_call(v: Visitor, node: ast.Call) -> Val:
+    """`asc.print(...)`."""
+    if v.options.debug:
+        parts = [text_of(v, each) for each in node.args]
+        values = [value for _, found in parts for value in found]
+        v.emit.insert(py.Print(values=values, format=" ".join(text for text, _ in parts)))
+    return NONE
+
+
+def assert_call(v: Visitor, node: ast.Call) -> Val:
+    """`asc.assert_(condition, message)`."""
+    from pyasc.frontend.statements import assert_value
+
+    if v.options.debug:
+        if not 1 <= len(node.args) <= 2 or node.keywords:
+            raise v.error(node, "PA0408", "asc.assert_ takes a condition and a message")
+        message, values = ("assertion failed", []) if len(node.args) == 1 else text_of(v, node.args[1])
+        assert_value(v, v.expr(node.args[0]), node.args[0], message, values)
+    return NONE
+
+
+def assert_shape_call(v: Visitor, node: ast.Call) -> Val:
+    """`asc.assert_shape(array, shape)`."""
+    if not v.options.debug:
+        return NONE
+    if len(node.args) != 2 or node.keywords:
+        raise v.error(node, "PA0408", "asc.assert_shape takes an array and a shape")
+    array, shape = v.expr(node.args[0]), v.expr(node.args[1])
+    if not is_array(array) or not isinstance(shape, Tuple):
+        raise v.error(node, "PA0402", "asc.assert_shape takes an array and a tuple of sizes")
+    from pyasc.frontend import subscripts
+    from pyasc.frontend.values import Row
+
+    base = subscripts.row_view(v, array) if isinstance(array, Row) else array
+    _check_shape(v, node, base, shape)
+    return NONE
+
+
+def _check_shape(v: Visitor, node: ast.Call, base: Val, shape: Tuple) -> None:
+    from pyasc.frontend import arithmetic
+
+    axes = len(numeric.shape_of(base))
+    if axes != len(shape.items):
+        raise v.error(
+            node.args[1], "PA0508", f"the array has {axes} dimensions", f"expected {len(shape.items)}"
+        )
+    for axis, size in enumerate(shape.items):
+        found = numeric.length(v, base, axis)
+        equal = arithmetic.compare(v, arithmetic.COMPARE[ast.Eq], found, size)
+        condition = numeric.truth(v, equal)
+        values = [numeric.index(v, size), numeric.index(v, found)]
+        if isinstance(condition, bool):
+            condition = v.emit.constant(condition, numeric.dtypes.i1)
+        numeric.check(v, condition, "AssertionError", f"axis {axis}: expected size {{}}, got {{}}", values)
+
+
+def breakpoint_call(v: Visitor, node: ast.Call) -> Val:
+    """`breakpoint()`: stops in plain Python alone."""
+    return NONE
+
+
+RAW: dict[Any, Callable[[Visitor, ast.Call], Val]] = {
+    debug.print: print_call,
+    debug.assert_: assert_call,
+    debug.assert_shape: assert_shape_call,
+    breakpoint: breakpoint_call,
+}

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions of kernels: the number table's, `where`, and Python's `min`, `max`, `abs`, `round`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend.numeric import apply, operand, promoted
+from pyasc.frontend.promotion import WEAK_INT, NumberType, float_of
+from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_number
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.core import Value
+from pyasc.ir.numbers import TABLE
+from pyasc.ir.types import ScalarType
+from pyasc.language.math import Elementwise
+
+_OPERATORS = {op.fn: op for op in arithmetic.BINARY.values()}
+# Python's own functions on known numbers, where they mean the same.
+_FOLDS: dict[str, Callable[..., Any]] = {
+    name: getattr(math, name)
+    for name in (
+        "exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
+        "atan2 hypot copysign"
+    ).split()
+}
+
+
+def elementwise(v: Visitor, function: Elementwise, args: Sequence[Val]) -> Val:
+    """A function of `pyasc.language.math` on numbers and arrays."""
+    if len(args) != function.arity:
+        raise v.error(
+            None, "PA0408", f"asc.{function.name} takes {function.arity} arguments, got {len(args)}"
+        )
+    if function.fn in _OPERATORS:
+        return arithmetic.binary(v, _OPERATORS[function.fn], args[0], args[1])
+    return table_function(v, function.fn, args)
+
+
+def table_function(v: Visitor, fn: str, args: Sequence[Val]) -> Val:
+    """One row of the number table; functions of real numbers take integers as floats."""
+    folded = _fold(fn, args)
+    if folded is not None:
+        return folded
+    operands = [operand(v, each) for each in args]
+    number = promoted(v, operands)
+    if fn == "not":
+        return _logical_not(v, operands[0])
+    if "i" not in TABLE[fn].kinds and not number.dtype.is_float:
+        number = float_of(number)
+        number = numeric.weak_float(v) if number.weak else number
+    if number.dtype.is_bool and "b" not in TABLE[fn].kinds:
+        number = WEAK_INT if number.weak else NumberType(dtypes.i8)
+    return apply(v, fn, operands, number)
+
+
+def _fold(fn: str, args: Sequence[Val]) -> Val | None:
+    """The exact value for known numbers; outside the domain the table's meaning holds, not an exception."""
+    if fn not in _FOLDS or not all(isinstance(each, Const) and is_number(each) for each in args):
+        return None
+    try:
+        return Const(_FOLDS[fn](*(each.value for each in args)))  # pyright: ignore[reportAttributeAccessIssue]
+    except (ValueError, OverflowError):
+        return None
+
+
+def _logical_not(v: Visitor, value: Val) -> Val:
+    if is_number(value):
+        return arithmetic.logical_not(v, value)
+    tensor = numeric.as_tensor(v, value)
+    return numeric.wrap(v.emit.fn("not", v.emit.nonzero(tensor.value)), False)
+
+
+def where(v: Visitor, condition: Val, yes: Val, no: Val) -> Val:
+    """`asc.where`: a choice by element."""
+    test, a, b = (operand(v, each) for each in (condition, yes, no))
+    number = promoted(v, (a, b))
+    if number.weak and not numeric.shape_of(test):
+        known = numeric.truth(v, test)
+        if isinstance(known, bool):
+            return a if known else b
+    shape = numeric.common_shape(v, (test, a, b))
+    mask = _mask(v, test, shape, (test, a, b))
+    args = [numeric.elements(v, each, number.dtype, shape, (test, a, b)) for each in (a, b)]
+    return numeric.wrap(v.emit.select(mask, *args), number.weak and not shape)
+
+
+def _mask(v: Visitor, test: Val, shape: tuple[Any, ...], others: Sequence[Val]) -> Value:
+    if is_number(test):
+        known = numeric.truth(v, test)
+        return v.emit.constant(known, ScalarType(dtypes.i1)) if isinstance(known, bool) else known
+    tensor = numeric.as_tensor(v, test)
+    mask = numeric.wrap(v.emit.nonzero(tensor.value), False)
+    return numeric.elements(v, mask, dtypes.i1, shape, others)
+
+
+def smallest_or_largest(v: Visitor, name: str, args: Sequence[Val]) -> Val:
+    """Builtin `min` or `max` of several numbers: the first one unless a later one is smaller (larger)."""
+    result = args[0]
+    for each in args[1:]:
+        result = _pair(v, name, result, each)
+    return result
+
+
+def _pair(v: Visitor, name: str, a: Val, b: Val) -> Val:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return Const(min(a.value, b.value) if name == "min" else max(a.value, b.value))
+    if isinstance(a, SizeVal) or isinstance(b, SizeVal):
+        left, right = numeric.size_polynomial(a), numeric.size_polynomial(b)
+        difference = (left - right).as_constant if left is not None and right is not None else None
+        if difference is not None:
+            return a if (difference <= 0) == (name == "min") else b
+    first, second = operand(v, a), operand(v, b)
+    if not (is_number(first) and is_number(second)):
+        raise v.error(
+            None,
+            "PA0405",
+            f"`{name}` of arrays",
+            hint=f"use asc.{name}imum for each element, or asc.{name} over an axis",
+        )
+    number = promoted(v, (first, second))
+    return apply(v, f"py{name}", (first, second), number)
+
+
+def absolute(v: Visitor, value: Val) -> Val:
+    """`abs`."""
+    if isinstance(value, Const) and is_number(value):
+        return Const(abs(value.value))
+    return table_function(v, "abs", (value,))
+
+
+def round_number(v: Visitor, value: Val, digits: Val) -> Val:
+    """Builtin `round`: an int without digits; ties go to even."""
+    places = digits.value if isinstance(digits, Const) else 0
+    if isinstance(value, Const) and is_number(value):
+        return Const(round(value.value, places) if places is not None else round(value.value))
+    if not isinstance(digits, Const) or (places and not numeric.number_type(v, value).dtype.is_integer):
+        raise v.error(None, "PA0208", "`round` to decimal places", hint="scale, round and scale back")
+    found = operand(v, value)
+    if not numeric.number_type(v, found).dtype.is_float:
+        return found
+    rounded = table_function(v, "rint", (found,))
+    return rounded if places == 0 else numeric.cast_to(v, rounded, dtypes.i64, weak=True)
+
+
+def to_int(v: Visitor, value: Val) -> Val:
+    """Builtin `int`: without the fraction."""
+    if isinstance(value, Const) and is_number(value):
+        try:
+            return Const(int(value.value))
+        except (ValueError, OverflowError) as error:
+            raise v.error(None, "PA0406", str(error)) from None
+    if isinstance(value, SizeVal):
+        return value
+    return numeric.cast_to(v, value, dtypes.i64, weak=True)
+
+
+def to_float(v: Visitor, value: Val) -> Val:
+    """Builtin `float`."""
+    if isinstance(value, Const) and is_number(value):
+        return Const(float(value.value))
+    found = operand(v, value)
+    wide = numeric.number_type(v, found).dtype is dtypes.f64
+    return numeric.cast_to(v, found, dtypes.f64 if wide else numeric.weak_float(v).dtype, weak=True)
+
+
+def to_bool(v: Visitor, value: Val) -> Val:
+    """Builtin `bool`."""
+    found = numeric.truth(v, value)
+    return Const(found) if isinstance(found, bool) else Scalar(found, weak=True)
+
+
+def integral(v: Visitor, fn: str, value: Val) -> Val:
+    """`math.floor`, `ceil` and `trunc`, which give ints."""
+    if isinstance(value, Const) and is_number(value):
+        return Const(getattr(math, fn)(value.value))
+    found = operand(v, value)
+    if not numeric.number_type(v, found).dtype.is_float:
+        return to_int(v, found)
+    return numeric.cast_to(v, table_function(v, fn, (found,)), dtypes.i64, weak=True)
+
+
+def combine(v: Visitor, fn: str, value: Val) -> Val:
+    """Builtin `any` and `all` of a tuple."""
+    if not isinstance(value, Tuple):
+        raise v.error(None, "PA0402", f"`{fn}` of {numeric.describe(value)}", hint=f"use asc.{fn} for arrays")
+    result: Val = Const(fn == "all")
+    for each in value.items:
+        truth = to_bool(v, each)
+        negated = [arithmetic.logical_not(v, part) for part in (result, truth)]
+        both = arithmetic.logical_and(v, *(negated if fn == "any" else (result, truth)))
+        result = arithmetic.logical_not(v, both) if fn == "any" else both
+    return result

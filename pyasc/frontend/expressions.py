@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators, comparisons, tuples, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pyasc.frontend import arithmetic, control, iteration, numeric
+from pyasc.frontend.arithmetic import BINARY, COMPARE
+from pyasc.frontend.values import FALSE, NONE, Const, Tuple, Val
+from pyasc.frontend.visitor import Visitor
+
+
+def binary_operation(v: Visitor, node: ast.BinOp) -> Val:
+    """`left op right`."""
+    left, right = v.expr(node.left), v.expr(node.right)
+    if isinstance(node.op, ast.MatMult):
+        from pyasc.frontend.contractions import matmul
+
+        return matmul(v, left, right)
+    return arithmetic.binary(v, BINARY[type(node.op)], left, right)
+
+
+def unary_operation(v: Visitor, node: ast.UnaryOp) -> Val:
+    """`-x`, `+x`, `~x`, `not x`."""
+    value = v.expr(node.operand)
+    match node.op:
+        case ast.USub():
+            return arithmetic.negate(v, value)
+        case ast.UAdd():
+            return arithmetic.positive(v, value)
+        case ast.Invert():
+            return arithmetic.invert(v, value)
+        case _:
+            return arithmetic.logical_not(v, value)
+
+
+def comparison(v: Visitor, node: ast.Compare) -> Val:
+    """`a < b <= c`: each operand evaluated once, and only as far as needed."""
+    left = v.expr(node.left)
+    right = v.expr(node.comparators[0])
+    first = _compare(v, node, node.ops[0], left, right)
+    return _chain(v, node, first, right, 1)
+
+
+def _chain(v: Visitor, node: ast.Compare, result: Val, left: Val, position: int) -> Val:
+    if position == len(node.ops):
+        return result
+    condition = numeric.truth(v, result, node)
+    if condition is False:
+        return FALSE
+
+    def others() -> Val:
+        right = v.expr(node.comparators[position])
+        found = _compare(v, node, node.ops[position], left, right)
+        return _chain(v, node, found, right, position + 1)
+
+    if condition is True:
+        return others()
+    return control.lazily(v, condition, others, lambda: FALSE, node)
+
+
+def _compare(v: Visitor, node: ast.Compare, op: ast.cmpop, left: Val, right: Val) -> Val:
+    match op:
+        case ast.Is() | ast.IsNot():
+            return Const(_identical(v, node, left, right) == isinstance(op, ast.Is))
+        case ast.In() | ast.NotIn():
+            found = _contains(v, node, left, right)
+            return found if isinstance(op, ast.In) else arithmetic.logical_not(v, found)
+        case _:
+            return arithmetic.compare(v, COMPARE[type(op)], left, right)
+
+
+def _identical(v: Visitor, node: ast.Compare, left: Val, right: Val) -> bool:
+    if NONE in (left, right) or (isinstance(left, Const) and isinstance(right, Const)):
+        return left == right and (not isinstance(left, Const) or left.value is right.value)  # pyright: ignore[reportAttributeAccessIssue]
+    raise v.error(node, "PA0207", "`is` compares objects, which a kernel does not have", hint="use `==`")
+
+
+def _contains(v: Visitor, node: ast.Compare, left: Val, right: Val) -> Val:
+    if not isinstance(right, Tuple):
+        raise v.error(node, "PA0207", "`in` looks into tuples alone", hint="write the comparisons out")
+    result: Val = FALSE
+    for each in right.items:
+        equal = arithmetic.compare(v, COMPARE[ast.Eq], left, each)
+        result = _either(v, result, equal)
+    return result
+
+
+def _either(v: Visitor, a: Val, b: Val) -> Val:
+    return arithmetic.logical_not(
+        v, arithmetic.logical_and(v, arithmetic.logical_not(v, a), arithmetic.logical_not(v, b))
+    )
+
+
+def tuple_expression(v: Visitor, node: ast.Tuple | ast.List) -> Val:
+    """A tuple or list display; `*` splices a tuple of known length."""
+    items: list[Val] = []
+    for part in node.elts:
+        if isinstance(part, ast.Starred):
+            inner = v.expr(part.value)
+            if not isinstance(inner, Tuple):
+                v.refuse_node(part)
+            else:
+                items += inner.items
+        else:
+            items.append(v.expr(part))
+    return Tuple(tuple(items), isinstance(node, ast.List))
+
+
+def named_expression(v: Visitor, node: ast.NamedExpr) -> Val:
+    """`name := value`."""
+    from pyasc.frontend.statements import assign
+
+    value = v.expr(node.value)
+    assign(v, node.target, value)
+    return value
+
+
+def list_comprehension(v: Visitor, node: ast.ListComp) -> Val:
+    """A list whose length is known when the kernel is compiled."""
+    items: list[Val] = []
+    env = v.frame.env
+    names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    saved = {name: env.get(name) for name in names}
+    try:
+        _comprehend(v, node, node.generators, items)
+    finally:
+        for name, value in saved.items():
+            if value is None:
+                env.values.pop(name, None)
+            else:
+                env.set(name, value)
+    return Tuple(tuple(items), is_list=True)
+
+
+def _comprehend(
+    v: Visitor, node: ast.ListComp, generators: Sequence[ast.comprehension], items: list[Val]
+) -> None:
+    from pyasc.frontend.statements import assign
+
+    if not generators:
+        items.append(v.expr(node.elt))
+        return
+    first = generators[0]
+    for element in iteration.known_items(v, v.expr(first.iter), first.iter):
+        assign(v, first.target, element)
+        if all(_known_true(v, test) for test in first.ifs):
+            _comprehend(v, node, generators[1:], items)
+
+
+def _known_true(v: Visitor, test: ast.expr) -> bool:
+    condition = numeric.truth(v, v.expr(test), test)
+    if not isinstance(condition, bool):
+        raise v.error(test, "PA0307", "the length of a list must be known when the kernel is compiled")
+    return condition

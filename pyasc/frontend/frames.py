@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and their values while a function is visited, with what is needed to join branches and loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pyasc.frontend.liveness import Liveness, assigned_names, captured_names
+from pyasc.frontend.source import FunctionNode, KernelSource
+from pyasc.frontend.values import FALSE, Const, Val
+from pyasc.ir.location import Location
+
+RETURN = "%return"
+RESULT = "%result"
+_MISSING = object()
+
+
+class Env:
+    """Values by name. Between `begin` and `end` changes are recorded, and undone at the end."""
+
+    __slots__ = ("_journals", "values")
+
+    def __init__(self, values: dict[str, Val] | None = None) -> None:
+        self.values: dict[str, Val] = values if values is not None else {}
+        self._journals: list[dict[str, object]] = []
+
+    def get(self, name: str) -> Val | None:
+        """The value, or None when the name has never been set."""
+        return self.values.get(name)
+
+    def set(self, name: str, value: Val) -> None:
+        """Bind a name."""
+        if self._journals:
+            self._journals[-1].setdefault(name, self.values.get(name, _MISSING))
+        self.values[name] = value
+
+    def begin(self) -> None:
+        """Start recording changes."""
+        self._journals.append({})
+
+    def end(self) -> dict[str, Val]:
+        """The values of all names changed since `begin`, which go back to what they were."""
+        changes: dict[str, Val] = {}
+        for name, old in self._journals.pop().items():
+            changes[name] = self.values[name]
+            if old is _MISSING:
+                del self.values[name]
+            else:
+                self.values[name] = old  # pyright: ignore[reportArgumentType]
+        return changes
+
+
+@dataclass(slots=True)
+class Cursor:
+    """A position in a list of statements that is being visited."""
+
+    body: Sequence[ast.stmt]
+    index: int = 0
+
+    @property
+    def at_end(self) -> bool:
+        """Whether no statement is left."""
+        return self.index >= len(self.body)
+
+
+@dataclass(slots=True)
+class LoopScope:
+    """A loop around the current statement: the names of its flags, and whether its body repeats."""
+
+    node: ast.For | ast.While
+    number: int
+    cursor_depth: int
+
+    @property
+    def break_flag(self) -> str:
+        """The hidden name that says the loop was left."""
+        return f"%break{self.number}"
+
+    @property
+    def continue_flag(self) -> str:
+        """The hidden name that says the rest of this iteration is skipped."""
+        return f"%continue{self.number}"
+
+
+@dataclass(eq=False)
+class Frame:
+    """One function being visited, inlined or not. `parent` is the frame around a nested function.
+
+    `key` tells visits of one loop in different calls and unrolled iterations apart. `doubtful` names lack a value
+    for those who jump to the end of the innermost loop's body.
+    """
+
+    source: KernelSource
+    node: FunctionNode
+    env: Env = field(default_factory=Env)
+    parent: Frame | None = None
+    caller: Frame | None = None
+    call_site: Location | None = None
+    key: tuple[object, ...] = ()
+    cursors: list[Cursor] = field(default_factory=list)
+    loops: list[LoopScope] = field(default_factory=list)
+    liveness: Liveness = field(default_factory=Liveness)
+    doubtful: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.env.values.setdefault(RETURN, FALSE)
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """Names that assignments make local to the function."""
+        args = self.node.args
+        params = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+        return assigned_names(self.node) | params
+
+    @cached_property
+    def captured(self) -> frozenset[str]:
+        """Names that nested functions read."""
+        return captured_names(self.node)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+    def pending_flags(self) -> list[str]:
+        """Hidden names of the jumps that may be under way, those that certainly are not left out."""
+        names = [RETURN]
+        if self.loops:
+            names += [self.loops[-1].break_flag, self.loops[-1].continue_flag]
+        return [name for name in names if not self._is_false(name)]
+
+    def _is_false(self, name: str) -> bool:
+        value = self.env.get(name)
+        return value is None or (isinstance(value, Const) and value.value is False)
+
+    def jumped(self) -> bool:
+        """Whether a jump is certainly under way, so that what follows never runs."""
+        values = [self.env.get(name) for name in self.pending_flags()]
+        return any(isinstance(value, Const) for value in values)
+
+    def live(self, name: str) -> bool:
+        """Whether the value of `name` at this point may be read later."""
+        if name[0] == "%" or name in self.captured:
+            return True
+        loops = {loop.cursor_depth: loop for loop in self.loops}
+        for depth in range(len(self.cursors) - 1, -1, -1):
+            cursor = self.cursors[depth]
+            touch = self.liveness.first_touch(cursor.body, cursor.index, name)
+            if touch:
+                return touch == "read"
+            loop = loops.get(depth)
+            if loop is not None and self._live_around(loop, name):
+                return True
+        return False
+
+    def _live_around(self, loop: LoopScope, name: str) -> bool:
+        return name in self.liveness.statement(loop.node).reads

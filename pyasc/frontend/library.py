@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each function and method that a kernel may call becomes: builtins, `math`, and `pyasc.language`."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pyasc.frontend import (
+    activations,
+    arithmetic,
+    contractions,
+    elementwise,
+    memory,
+    numeric,
+    reductions,
+    shapes,
+)
+from pyasc.frontend.arithmetic import BINARY
+from pyasc.frontend.iteration import sequence
+from pyasc.frontend.values import (
+    Const,
+    Counter,
+    Grid,
+    Range,
+    Reversed,
+    Tuple,
+    Unroll,
+    Val,
+    Zip,
+    is_array,
+)
+from pyasc.frontend.visitor import Visitor
+from pyasc.language import arrays, loops
+from pyasc.language import memory as buffers
+
+Lowering = Callable[..., Val]
+NONE = Const(None)
+_ADD, _DIV, _MOD, _POW = (
+    next(op for op in BINARY.values() if op.fn == fn) for fn in ("add", "floordiv", "mod", "pow")
+)
+
+
+def _range(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1)) -> Val:
+    return _counted(v, start, stop, step, parallel=False)
+
+
+def _parallel_for(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1)) -> Val:
+    return _counted(v, start, stop, step, parallel=True)
+
+
+def _counted(v: Visitor, start: Val, stop: Val, step: Val, parallel: bool) -> Val:
+    first, last = (Const(0), start) if stop == NONE else (start, stop)
+    bounds = [numeric.operand(v, each) for each in (first, last, step)]
+    for each in bounds:
+        numeric.index(v, each)
+    return Range(bounds[0], bounds[1], bounds[2], parallel)
+
+
+def _grid(v: Visitor, *sizes: Val) -> Val:
+    found = sizes[0].items if len(sizes) == 1 and isinstance(sizes[0], Tuple) else sizes
+    if not found:
+        raise v.error(None, "PA0408", "asc.parallel_for_grid needs at least one size")
+    for each in found:
+        numeric.index(v, each)
+    return Grid(tuple(found))
+
+
+def _unroll(v: Visitor, iterable: Val) -> Val:
+    return Unroll(iterable)
+
+
+def _zip(v: Visitor, *parts: Val) -> Val:
+    if parts and all(isinstance(part, Tuple) for part in parts):
+        return Tuple(tuple(Tuple(items) for items in zip(*(p.items for p in parts), strict=False)))  # pyright: ignore[reportAttributeAccessIssue]
+    return Zip(parts)
+
+
+def _enumerate(v: Visitor, iterable: Val, start: Val = Const(0)) -> Val:
+    if isinstance(iterable, Tuple) and isinstance(start, Const):
+        pairs = enumerate(iterable.items, start.value)
+        return Tuple(tuple(Tuple((Const(k), item)) for k, item in pairs))
+    return Zip((Counter(start), iterable))
+
+
+def _reversed(v: Visitor, iterable: Val) -> Val:
+    return Tuple(iterable.items[::-1]) if isinstance(iterable, Tuple) else Reversed(iterable)
+
+
+def _len(v: Visitor, value: Val) -> Val:
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return Const(len(value.value))
+    return sequence(v, value, v.frame.node)[0]
+
+
+def _extreme(name: str) -> Lowering:
+    def lowering(v: Visitor, *args: Val) -> Val:
+        if len(args) == 1 and is_array(args[0]):
+            return (reductions.min_ if name == "min" else reductions.max_)(v, args[0])
+        items = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
+        if not items:
+            raise v.error(None, "PA0408", f"`{name}` of nothing")
+        return elementwise.smallest_or_largest(v, name, items)
+
+    return lowering
+
+
+def _sum(v: Visitor, values: Val, start: Val = Const(0)) -> Val:
+    if is_array(values):
+        total = reductions.sum_(v, values, Const(0))
+        return total if start == Const(0) else arithmetic.binary(v, _ADD, start, total)
+    if not isinstance(values, Tuple):
+        raise v.error(None, "PA0402", f"`sum` of {numeric.describe(values)}")
+    for each in values.items:
+        start = arithmetic.binary(v, _ADD, start, each)
+    return start
+
+
+def _divmod(v: Visitor, a: Val, b: Val) -> Val:
+    return Tuple((arithmetic.binary(v, _DIV, a, b), arithmetic.binary(v, _MOD, a, b)))
+
+
+def _pow(v: Visitor, a: Val, b: Val) -> Val:
+    return arithmetic.binary(v, _POW, a, b)
+
+
+def _table(fn: str) -> Lowering:
+    return lambda v, *args: elementwise.table_function(v, fn, args)
+
+
+def _integral(fn: str) -> Lowering:
+    return lambda v, value: elementwise.integral(v, fn, value)
+
+
+def _int(v: Visitor, value: Val = Const(0)) -> Val:
+    return elementwise.to_int(v, value)
+
+
+def _float(v: Visitor, value: Val = Const(0.0)) -> Val:
+    return elementwise.to_float(v, value)
+
+
+def _bool(v: Visitor, value: Val = Const(False)) -> Val:
+    return elementwise.to_bool(v, value)
+
+
+def _round(v: Visitor, number: Val, ndigits: Val = NONE) -> Val:
+    return elementwise.round_number(v, number, ndigits)
+
+
+def _tuple(v: Visitor, value: Val = Tuple(())) -> Val:
+    from pyasc.frontend.iteration import known_items
+
+    return Tuple(known_items(v, value, v.frame.node))
+
+
+def _radians(v: Visitor, value: Val) -> Val:
+    return arithmetic.binary(
+        v, next(op for op in BINARY.values() if op.fn == "mul"), value, Const(math.pi / 180)
+    )
+
+
+def _isinstance(v: Visitor, value: Val, kinds: Val) -> Val:
+    raise v.error(None, "PA0209", "`isinstance` cannot be called in a kernel", hint="compare x.dtype instead")
+
+
+_BUILTINS: dict[Any, Lowering] = {
+    builtins.range: _range,
+    builtins.zip: _zip,
+    builtins.enumerate: _enumerate,
+    builtins.reversed: _reversed,
+    builtins.len: _len,
+    builtins.min: _extreme("min"),
+    builtins.max: _extreme("max"),
+    builtins.sum: _sum,
+    builtins.abs: elementwise.absolute,
+    builtins.round: _round,
+    builtins.int: _int,
+    builtins.float: _float,
+    builtins.bool: _bool,
+    builtins.divmod: _divmod,
+    builtins.pow: _pow,
+    builtins.tuple: _tuple,
+    builtins.list: _tuple,
+    builtins.any: lambda v, value: elementwise.combine(v, "any", value),
+    builtins.all: lambda v, value: elementwise.combine(v, "all", value),
+    builtins.isinstance: _isinstance,
+}
+
+_MATH: dict[Any, Lowering] = {
+    **{
+        getattr(math, name): _table(name)
+        for name in (
+            "exp expm1 log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
+            "atan2 hypot copysign isnan isinf isfinite"
+        ).split()
+    },
+    **{getattr(math, name): _integral(name) for name in ("floor", "ceil", "trunc")},
+    math.log: lambda v, x, base=NONE: _logarithm(v, x, base),
+    math.fabs: lambda v, x: elementwise.to_float(v, elementwise.absolute(v, x)),
+    math.pow: lambda v, x, y: _pow(v, elementwise.to_float(v, x), elementwise.to_float(v, y)),
+    math.fmod: lambda v, x, y: elementwise.table_function(v, "fmod", (x, y)),
+    math.radians: _radians,
+    math.prod: lambda v, values: shapes.product(v, values.items),
+}
+
+
+def _logarithm(v: Visitor, x: Val, base: Val) -> Val:
+    natural = elementwise.table_function(v, "log", (x,))
+    if base == NONE:
+        return natural
+    divide = next(op for op in BINARY.values() if op.fn == "div")
+    return arithmetic.binary(v, divide, natural, elementwise.table_function(v, "log", (base,)))
+
+
+_LANGUAGE: dict[Any, Lowering] = {
+    loops.parallel_for: _parallel_for,
+    loops.parallel_for_grid: _grid,
+    loops.unroll: _unroll,
+    buffers.shared_memory: memory.shared_memory,
+    buffers.aligned_alloc: memory.aligned_alloc,
+    buffers.copy: memory.copy,
+    buffers.atomic_add: memory.atomic_add,
+    buffers.atomic_max: memory.atomic_max,
+    buffers.atomic_min: memory.atomic_min,
+    arrays.empty: memory.empty,
+    arrays.where: elementwise.where,
+    arrays.matmul: contractions.matmul,
+    arrays.dot: contractions.dot,
+    **{
+        getattr(arrays, name): getattr(shapes, name)
+        for name in (
+            "zeros ones full zeros_like ones_like full_like empty_like arange eye transpose reshape broadcast_to "
+            "concatenate"
+        ).split()
+    },
+    **{
+        getattr(arrays, name): getattr(reductions, name)
+        for name in "prod mean var argmax argmin cumsum cumprod".split()
+    },
+    **{getattr(arrays, name): getattr(reductions, f"{name}_") for name in "sum max min any all".split()},
+    **{
+        getattr(arrays, name): getattr(activations, name)
+        for name in "relu sigmoid silu gelu softmax log_softmax layer_norm rms_norm".split()
+    },
+}
+
+LOWERINGS: dict[Any, Lowering] = {**_BUILTINS, **_MATH, **_LANGUAGE}
+
+
+METHODS: dict[str, Lowering] = {
+    "transpose": shapes.transpose,
+    "reshape": shapes.reshape,
+    "flatten": lambda v, x: shapes.reshape(v, x, Const(-1)),
+    "ravel": lambda v, x: shapes.reshape(v, x, Const(-1)),
+    "astype": shapes.astype,
+    "copy": shapes.copy_of,
+    "dot": contractions.dot,
+    "fill": lambda v, x, value: _fill(v, x, value),
+    "item": lambda v, x: numeric.operand(v, x),
+    "sum": reductions.sum_,
+    "max": reductions.max_,
+    "min": reductions.min_,
+    "any": reductions.any_,
+    "all": reductions.all_,
+    **{name: getattr(reductions, name) for name in "prod mean var argmax argmin cumsum cumprod".split()},
+}
+
+
+def _fill(v: Visitor, array: Val, value: Val) -> Val:
+    from pyasc.frontend.subscripts import write_whole
+
+    write_whole(v, shapes.base_of(v, array), value)
+    return NONE

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`for` and `while`: counted loops, loops with `break` or `return` as `scf.while`, and loops written out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from pyasc.frontend import control, numeric
+from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
+from pyasc.frontend.iteration import Counted, Items, plan
+from pyasc.frontend.liveness import contains
+from pyasc.frontend.values import FALSE, Const, Range, Scalar, Val
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.core import Block, Region, Value
+from pyasc.ir.dialects import scf
+from pyasc.ir.types import ScalarType
+
+_I64 = ScalarType(dtypes.i64)
+
+
+def for_statement(v: Visitor, node: ast.For) -> None:
+    """`for` over anything that `iteration.plan` knows."""
+    found = plan(v, v.expr(node.iter), node.iter)
+    if isinstance(found, Items):
+        _written_out(v, node, found.items)
+        return
+    leaves = contains(node, (ast.Break,), (ast.For, ast.While)) or contains(node, (ast.Return,), ())
+    if found.parallel:
+        _refuse_jumps(v, node)
+        _parallel(v, node, found)
+    elif leaves:
+        _leaving(v, node, found)
+    else:
+        _counted(v, node, found)
+        v.body(node.orelse)
+
+
+def _refuse_jumps(v: Visitor, node: ast.For) -> None:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Return):
+            raise v.error(
+                child, "PA0602", "`return` in a parallel loop", hint="use range for a sequential loop"
+            )
+    if contains(node, (ast.Break,), (ast.For, ast.While)):
+        place = next(n for n in ast.walk(node) if isinstance(n, ast.Break))
+        raise v.error(
+            place, "PA0602", "`break` in a parallel loop", "the other iterations may have run already",
+            hint="use range for a sequential loop",
+        )  # fmt: skip
+    if node.orelse:
+        raise v.error(
+            node.orelse[0], "PA0602", "`else` on a parallel loop", hint="put the statements behind the loop"
+        )
+
+
+def _bounds(v: Visitor, value: Range, node: ast.For) -> tuple[Value, Value, Value]:
+    lower, upper, step = (numeric.index(v, part, node.iter) for part in (value.start, value.stop, value.step))
+    if isinstance(value.step, Const):
+        if value.step.value == 0:
+            raise v.error(node.iter, "PA0503", "the step of a range must not be 0")
+    else:
+        numeric.check(
+            v, v.emit.fn("ne", step, v.emit.index(0)), "ValueError", "range() arg 3 must not be zero"
+        )
+    return lower, upper, step
+
+
+def _parallel(v: Visitor, node: ast.For, found: Counted) -> None:
+    bounds = [_bounds(v, each, node) for each in found.ranges]
+    loc = v.emit.builder.loc
+    carried = Carried(v, node, found.runs, parallel=True)
+    if carried.reductions:
+        if len(bounds) > 1:
+            raise carried.refuse_parallel(carried.reductions[0])
+        _counted(v, node, found)
+        return
+    blocks = [Block([_I64]) for _ in bounds]
+    counters = [Scalar(block.args[0], weak=True) for block in blocks]
+    carried.visit(blocks[-1], [], lambda: _iteration(v, node, found.element(counters)))
+    for block, (lower, upper, step) in reversed(list(zip(blocks, bounds, strict=True))):
+        block_of_loop = blocks[blocks.index(block) - 1] if block is not blocks[0] else v.emit.builder.block
+        v.emit.builder.loc = loc
+        with v.block(block):
+            v.emit.insert(scf.Yield(values=[]))
+        op = scf.For(
+            lower=lower,
+            upper=upper,
+            step=step,
+            inits=[],
+            kind="parallel",
+            types=[],
+            body=Region([block]),
+            loc=loc,
+        )
+        with v.block(block_of_loop):
+            v.emit.insert(op)
+    carried.bind_results([])
+
+
+def _iteration(v: Visitor, node: ast.For, element: Val) -> None:
+    """One iteration: the target is set, then the body runs."""
+    from pyasc.frontend.statements import assign
+
+    v.frame.env.set(v.frame.loops[-1].continue_flag, FALSE)
+    assign(v, node.target, element)
+    v.body(node.body)
+
+
+def _counted(v: Visitor, node: ast.For, found: Counted) -> None:
+    """A loop that runs to its end: `scf.for`."""
+    (bounds,) = [_bounds(v, each, node) for each in found.ranges]
+    loc = v.emit.builder.loc
+    carried = Carried(v, node, found.runs)
+    block = Block()
+    while True:
+        block = Block([_I64, *carried.types])
+        counter = Scalar(block.args[0], weak=True)
+        carried.visit(block, block.args[1:], lambda: _iteration(v, node, found.element([counter])))
+        if carried.stable(block):
+            break
+    v.emit.builder.loc = loc
+    inits = carried.inits()
+    with v.block(block):
+        v.emit.insert(scf.Yield(values=carried.yields(block)))
+    lower, upper, step = bounds
+    op = scf.For(
+        lower=lower,
+        upper=upper,
+        step=step,
+        inits=inits,
+        types=carried.all_types,
+        body=Region([block]),
+        loc=loc,
+    )
+    v.emit.insert(op)
+    carried.bind_results(op.results)
+
+
+def _leaving(v: Visitor, node: ast.For, found: Counted) -> None:
+    """A counted loop with `break` or `return`: `scf.while` with a counter."""
+    (value,) = found.ranges
+    lower, upper, step = _bounds(v, value, node)
+    if not isinstance(value.step, Const):
+        raise v.error(
+            node.iter,
+            "PA0308",
+            "a run-time step in a loop with `break` or `return`",
+            hint="use a constant step",
+        )
+    below = "lt" if value.step.value > 0 else "gt"
+
+    def test(counter: Value | None) -> Val:
+        assert counter is not None
+        return Scalar(v.emit.fn(below, counter, upper), weak=True)
+
+    def run(counter: Value | None) -> None:
+        assert counter is not None
+        _iteration(v, node, found.element([Scalar(counter, weak=True)]))
+
+    def advance(counter: Value) -> Value:
+        return v.emit.fn("add", counter, step)
+
+    _while_loop(v, node, found.runs, test, run, counter=lower, advance=advance)
+
+
+def while_statement(v: Visitor, node: ast.While) -> None:
+    """`while`."""
+    if isinstance(node.test, ast.Constant) and not node.test.value:
+        v.body(node.orelse)
+        return
+    endless = isinstance(node.test, ast.Constant)
+    leaves = contains(node, (ast.Break,), (ast.For, ast.While)) or contains(node, (ast.Return,), ())
+    if endless and not leaves:
+        raise v.error(node.test, "PA0309", "this loop never ends", hint="leave it with `break` or `return`")
+
+    def run(_: Value | None) -> None:
+        v.frame.env.set(v.frame.loops[-1].continue_flag, FALSE)
+        v.body(node.body)
+
+    _while_loop(v, node, endless, lambda _: v.expr(node.test), run)
+
+
+def _while_loop(
+    v: Visitor,
+    node: Loop,
+    runs: bool,
+    test: Callable[[Value | None], Val],
+    run: Callable[[Value | None], None],
+    counter: Value | None = None,
+    advance: Callable[[Value], Value] | None = None,
+) -> None:
+    """`scf.while` with the flags of jumps among the carried values, and an optional counter before them."""
+    loc = v.emit.builder.loc
+    carried = Carried(v, node, runs, flags=True)
+    lead = [] if counter is None else [_I64]
+    before = after = Block()
+    while True:
+        before, after = Block([*lead, *carried.types]), Block([*lead, *carried.types])
+        carried.visit_test(
+            before, before.args[len(lead) :], lambda b=before: test(b.args[0] if lead else None)
+        )
+        carried.visit(after, after.args[len(lead) :], lambda a=after: run(a.args[0] if lead else None))
+        if carried.stable(before, after):
+            break
+    v.emit.builder.loc = loc
+    inits = ([] if counter is None else [counter]) + carried.inits()
+    with v.block(after):
+        values = carried.yields(after)
+        lead_values = [advance(after.args[0])] if advance is not None else []
+        v.emit.insert(scf.Yield(values=[*lead_values, *values]))
+    with v.block(before):
+        forwarded = [*before.args[: len(lead)], *carried.forwarded(before)]
+        v.emit.insert(scf.Condition(condition=carried.condition, forwarded=forwarded))
+    op = scf.While(
+        inits=inits,
+        types=[*lead, *carried.all_types],
+        before=Region([before]),
+        after=Region([after]),
+        loc=loc,
+    )
+    v.emit.insert(op)
+    carried.bind_results(op.results[len(lead) :])
+    _else(v, node, carried.break_value)
+
+
+def _else(v: Visitor, node: Loop, broken: Val) -> None:
+    if not node.orelse:
+        return
+    flag = numeric.truth(v, broken)
+    if isinstance(flag, bool):
+        if not flag:
+            v.body(node.orelse)
+        return
+    control.branch(v, v.emit.fn("not", flag), lambda: v.body(node.orelse), lambda: None)
+
+
+def _written_out(v: Visitor, node: ast.For, items: Sequence[Val]) -> None:
+    """The body once for each item; a jump known only at run time guards what follows."""
+    outer_key = v.frame.key
+    try:
+        v.serial += 1
+        with scope(v, node, v.serial) as loop:
+            v.frame.env.set(loop.break_flag, FALSE)
+            _write_from(v, node, items, 0, outer_key)
+            broken = v.frame.env.values[loop.break_flag]
+            v.frame.env.set(loop.continue_flag, FALSE)
+    finally:
+        v.frame.key = outer_key
+    if not v.frame.jumped():
+        _else(v, node, broken)
+
+
+def _write_from(v: Visitor, node: ast.For, items: Sequence[Val], start: int, key: tuple[object, ...]) -> None:
+    loop = v.frame.loops[-1]
+    for k in range(start, len(items)):
+        v.frame.key = (*key, node, k)
+        _iteration(v, node, items[k])
+        end_iteration(v)
+        v.frame.env.set(loop.continue_flag, FALSE)
+        flags = v.frame.pending_flags()
+        if v.frame.jumped():
+            return
+        if flags and k + 1 < len(items):
+            control.guarded(v, flags, lambda k=k: _write_from(v, node, items, k + 1, key))
+            return

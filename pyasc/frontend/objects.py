@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python objects that a kernel mentions, as values; names and attributes."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import types
+from typing import Any
+
+from pyasc.frontend import numeric
+from pyasc.frontend.frames import Frame
+from pyasc.frontend.values import (
+    Array,
+    Conflict,
+    Const,
+    Deferred,
+    Method,
+    Poison,
+    Row,
+    Scalar,
+    SizeVal,
+    Tensor,
+    Tuple,
+    Unset,
+    Val,
+    is_array,
+)
+from pyasc.frontend.visitor import Refused, Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.diagnostics import Related
+from pyasc.ir.sizes import size
+from pyasc.language.dtypes import BY_IR, SizeSymbol
+
+_MISSING = object()
+
+
+def constant(v: Visitor, node: ast.Constant) -> Val:
+    """A literal."""
+    if isinstance(node.value, (complex, bytes)):
+        raise v.error(node, "PA0402", f"a kernel has no {type(node.value).__name__} values")
+    return Const(node.value)
+
+
+def name(v: Visitor, node: ast.Name) -> Val:
+    """A name, looked up as Python does: locals, enclosing functions, globals, builtins."""
+    frame: Frame | None = v.frame
+    while frame is not None:
+        value = frame.env.get(node.id)
+        if value is not None:
+            return _local(v, node, frame, value)
+        if node.id in frame.locals:
+            raise v.error(node, "PA0302", f"`{node.id}` is read before it is set")
+        if frame.parent is None:
+            return _global(v, node, frame)
+        frame = frame.parent
+    raise AssertionError
+
+
+def _local(v: Visitor, node: ast.Name, frame: Frame, value: Val) -> Val:
+    match value:
+        case Unset(path=path, loc=loc):
+            related = (
+                (Related(loc, f"`{node.id}` is set only on some paths through here"),) if loc.known else ()
+            )
+            raise v.error(
+                node,
+                "PA0302",
+                f"`{node.id}` may have no value here",
+                path,
+                hint="set it before, so that every path gives it a value",
+                related=related,
+            )
+        case Conflict(reason=reason, loc=loc):
+            related = (Related(loc, "the paths meet here"),) if loc.known else ()
+            raise v.error(node, "PA0305", f"`{node.id}` has no single value here", reason, related=related)
+        case Poison():
+            raise Refused(None)
+        case Deferred(compute=compute):
+            found = compute()
+            frame.env.set(node.id, found)
+            return found
+        case _:
+            return value
+
+
+def _global(v: Visitor, node: ast.Name, frame: Frame) -> Val:
+    try:
+        return object_value(v, v.dependencies.read_name(frame.source, node.id), node)
+    except KeyError:
+        pass
+    if node.id in v.sizes:
+        return SizeVal(size(node.id))
+    known = [*frame.env.values, *frame.source.globals, *frame.source.closure]
+    close = difflib.get_close_matches(node.id, [n for n in known if n[:1] != "%"], 1)
+    hint = f"did you mean `{close[0]}`?" if close else ""
+    raise v.error(node, "PA0301", f"`{node.id}` is not defined", hint=hint)
+
+
+def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
+    """A Python object read at compile time. Refuses arrays and containers that could change behind the kernel."""
+    match found:
+        case bool() | float() | str() | None:
+            return Const(found)
+        case int():
+            return Const(int(found))
+        case tuple() | list():
+            return Tuple(tuple(object_value(v, each, node) for each in found), isinstance(found, list))
+        case SizeSymbol(expr=expr):
+            known = expr.as_constant
+            return SizeVal(expr) if known is None else Const(known)
+        case dict() | set() | bytearray():
+            raise v.error(
+                node,
+                "PA0310",
+                f"a {type(found).__name__} read by a kernel",
+                hint="use a tuple or plain constants",
+            )
+        case types.FunctionType() | types.BuiltinFunctionType() | types.ModuleType() | type():
+            return Const(found)
+        case _:
+            return _other_object(v, found, node)
+
+
+def _other_object(v: Visitor, found: Any, node: ast.AST | None) -> Val:
+    if type(found).__module__ == "numpy" and hasattr(found, "dtype") and hasattr(found, "ndim"):
+        if found.ndim:
+            raise v.error(
+                node, "PA0310", "an array that is a global or closure value", "its elements are not compile-time values",
+                "pass it to the kernel as a parameter",
+            )  # fmt: skip
+        dtype = dtypes.BY_NUMPY.get(str(found.dtype))
+        if dtype is not None:
+            return Scalar(v.emit.constant(found.item(), dtype))
+    elif hasattr(found, "__array_interface__") or hasattr(found, "__dlpack__"):
+        raise v.error(
+            node,
+            "PA0310",
+            "an array that is a global or closure value",
+            hint="pass it to the kernel as a parameter",
+        )
+    return Const(found)
+
+
+def attribute(v: Visitor, node: ast.Attribute) -> Val:
+    """`owner.name`."""
+    owner = v.expr(node.value)
+    if is_array(owner):
+        return _array_attribute(v, node, owner)
+    if isinstance(owner, Const):
+        return _object_attribute(v, node, owner.value)
+    if node.attr in ("dtype", "shape", "ndim") and isinstance(owner, Scalar):
+        return {"shape": Tuple(()), "ndim": Const(0)}.get(node.attr) or Const(BY_IR[owner.dtype])
+    if isinstance(owner, (Scalar, SizeVal)):
+        return Method(owner, node.attr)
+    raise v.error(node, "PA0311", f"{numeric.describe(owner)} has no attribute `{node.attr}`")
+
+
+def _object_attribute(v: Visitor, node: ast.Attribute, owner: Any) -> Val:
+    try:
+        return object_value(v, v.dependencies.read_attribute(owner, node.attr), node)
+    except AttributeError:
+        where = getattr(owner, "__name__", type(owner).__name__)
+        close = difflib.get_close_matches(node.attr, dir(owner), 1)
+        hint = f"did you mean `{close[0]}`?" if close else ""
+        raise v.error(node, "PA0311", f"`{where}` has no attribute `{node.attr}`", hint=hint) from None
+
+
+def _array_attribute(v: Visitor, node: ast.Attribute, owner: Val) -> Val:
+    from pyasc.frontend import subscripts, views
+
+    base = subscripts.row_view(v, owner) if isinstance(owner, Row) else owner
+    assert isinstance(base, (Array, Tensor))
+    match node.attr:
+        case "shape":
+            return Tuple(tuple(numeric.length(v, base, axis) for axis in range(len(base.shape))))
+        case "ndim":
+            return Const(len(base.shape))
+        case "dtype":
+            return Const(BY_IR[base.dtype])
+        case "size":
+            return count_elements(v, base)
+        case "T":
+            return views.permuted(v, base, range(len(base.shape))[::-1])
+        case _:
+            return Method(base, node.attr)
+
+
+def count_elements(v: Visitor, base: Array | Tensor) -> Val:
+    """The number of elements."""
+    from pyasc.frontend import arithmetic
+
+    total: Val = Const(1)
+    for axis in range(len(base.shape)):
+        total = arithmetic.binary(v, arithmetic.BINARY[ast.Mult], total, numeric.length(v, base, axis))
+    return total
+
+
+def checked_result(v: Visitor, frame: Frame, result: Val) -> Val:
+    """What a function returns, when it has one value."""
+    match result:
+        case Conflict(reason=reason, loc=loc):
+            related = (Related(loc, "the paths meet here"),) if loc.known else ()
+            raise v.error(
+                frame.node,
+                "PA0305",
+                f"`{frame.name}` returns different kinds of values",
+                reason,
+                related=related,
+            )
+        case Poison():
+            raise Refused(None)
+        case Deferred(compute=compute):
+            return compute()
+        case _:
+            return numeric.read_rounded(v, result)

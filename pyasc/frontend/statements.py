@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assignments of every form, expression statements, nested functions, assertions."""
+
+from __future__ import annotations
+
+import ast
+
+from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend.arithmetic import BINARY
+from pyasc.frontend.joins import name_value
+from pyasc.frontend.numeric import describe
+from pyasc.frontend.signature import ArrayKind, ScalarKind, WeakKind
+from pyasc.frontend.subscripts import item, store, update
+from pyasc.frontend.values import (
+    Array,
+    Const,
+    Function,
+    Row,
+    Scalar,
+    Tensor,
+    Tuple,
+    Val,
+    is_array,
+)
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.dialects import py
+
+
+def assign_statement(v: Visitor, node: ast.Assign) -> None:
+    """`a = b = value`."""
+    total = _accumulation(v, node)
+    value = v.expr(node.value) if total is None else total
+    for target in node.targets:
+        assign(v, target, value)
+
+
+def _accumulation(v: Visitor, node: ast.Assign) -> Val | None:
+    """`acc = acc + term`, which is carried like `acc += term`."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(left=ast.Name(id=other), op=ast.Add() | ast.Sub() as op, right=term),
+        ) if name == other:
+            total = v.frame.env.get(name)
+            if isinstance(total, Scalar) and (total.rounds_to or total.dtype.bits == 16):
+                return add_to(v, BINARY[type(op)], total, v.expr(term))
+        case _:
+            pass
+    return None
+
+
+def add_to(v: Visitor, op: arithmetic.Operator, total: Val, term: Val) -> Val:
+    """`total op term`, carried in float32 when it is a sum of float16 or bfloat16 numbers."""
+    if op.fn in ("add", "sub"):
+        wide = arithmetic.accumulate(v, op.sign, total, term)
+        if wide is not None:
+            return wide
+    return arithmetic.binary(v, op, total, term)
+
+
+def assign(v: Visitor, target: ast.expr, value: Val) -> None:
+    """Bind a target: a name, a tuple of targets, an element or a slice."""
+    match target:
+        case ast.Name(id=name):
+            if v.mutates and isinstance(value, Tensor):
+                value = materialise(v, value)
+            name_value(value, name)
+            v.frame.env.set(name, value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            _unpack(v, target, parts, value)
+        case ast.Subscript():
+            store(v, target, value)
+        case ast.Attribute(attr=attr):
+            raise v.error(
+                target,
+                "PA0203",
+                f"the attribute `{attr}` cannot be set",
+                hint="assign to elements: x[...] = value",
+            )
+        case _:
+            v.refuse_node(target)
+
+
+def materialise(v: Visitor, value: Tensor) -> Array:
+    """A buffer that holds the tensor, for functions that assign to elements of named arrays."""
+    from pyasc.frontend.memory import new_array
+
+    return new_array(v, value)
+
+
+def _unpack(v: Visitor, target: ast.expr, parts: list[ast.expr], value: Val) -> None:
+    for part in parts:
+        if isinstance(part, ast.Starred):
+            v.refuse_node(part)
+    items = _items(v, target, value, len(parts))
+    if len(items) != len(parts):
+        raise v.error(target, "PA0408", f"{len(parts)} names for {len(items)} values")
+    for part, each in zip(parts, items, strict=True):
+        assign(v, part, each)
+
+
+def _items(v: Visitor, target: ast.expr, value: Val, count: int) -> tuple[Val, ...]:
+    if isinstance(value, Tuple):
+        return value.items
+    if is_array(value):
+        base = numeric.operand(v, value) if isinstance(value, Row) else value
+        known = numeric.shape_of(base)[:1]
+        if known and isinstance(known[0], int):
+            return tuple(item(v, base, (Const(i),)) for i in range(known[0]))
+    raise v.error(target, "PA0408", f"cannot unpack {describe(value)} into {count} names")
+
+
+def augmented(v: Visitor, node: ast.AugAssign) -> None:
+    """`target op= value`."""
+    op = BINARY.get(type(node.op))
+    if op is None:
+        v.refuse_node(node.op if isinstance(node.op, ast.operator) else node)
+        return
+    match node.target:
+        case ast.Name(id=name):
+            _augment_name(v, node, name, op)
+        case ast.Subscript():
+            update(v, node.target, op, node.value)
+        case _:
+            raise v.error(node.target, "PA0203", "an attribute cannot be set", hint="assign to elements")
+
+
+def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Operator) -> None:
+    load = ast.copy_location(ast.Name(name, ast.Load()), node.target)
+    total = v.frame.env.get(name)
+    if not isinstance(total, Scalar):
+        total = v.expr(load)
+    term = v.expr(node.value)
+    if isinstance(total, (Array, Row)):
+        from pyasc.frontend.subscripts import write_whole
+
+        write_whole(v, total, arithmetic.binary(v, op, total, term))
+        return
+    result = add_to(v, op, total, term)
+    if isinstance(total, Tensor) and isinstance(result, Tensor) and result.dtype is not total.dtype:
+        result = _same_kind(v, node, total, result)
+    name_value(result, name)
+    v.frame.env.set(name, result)
+
+
+def _same_kind(v: Visitor, node: ast.AugAssign, total: Tensor, result: Tensor) -> Tensor:
+    """An array keeps its type under `op=`, which NumPy refuses where the kind would change."""
+    if result.dtype.is_float and not total.dtype.is_float:
+        raise v.error(
+            node,
+            "PA0409",
+            f"the result is {result.dtype.numpy}, which does not go into a {total.dtype.numpy} array",
+        )
+    return Tensor(v.emit.cast(result.value, total.dtype))
+
+
+def annotated(v: Visitor, node: ast.AnnAssign) -> None:
+    """`name: asc.float32 = value`: the value in that type."""
+    if node.value is None:
+        return
+    value = v.expr(node.value)
+    kind = annotation(v, node.annotation)
+    if isinstance(kind, ScalarKind):
+        value = numeric.cast_to(v, value, kind.dtype)
+    elif isinstance(kind, WeakKind):
+        value = _weak(v, value, kind)
+    assign(v, node.target, value)
+
+
+def _weak(v: Visitor, value: Val, kind: WeakKind) -> Val:
+    if isinstance(value, Const) and isinstance(value.value, (bool, int, float)):
+        return Const(float(value.value)) if kind.name == "float" else value
+    if kind.name == "float":
+        return numeric.cast_to(v, value, numeric.weak_float(v).dtype, weak=True)
+    return value
+
+
+def annotation(v: Visitor, node: ast.expr) -> ArrayKind | ScalarKind | WeakKind | None:
+    """What an annotation inside a kernel asks for; None when it is not one that changes a value."""
+    from pyasc.language.dtypes import ElementType
+
+    if isinstance(node, ast.Subscript) or (isinstance(node, ast.Constant)):
+        return None
+    found = v.expr(node)
+    value = found.value if isinstance(found, Const) else None
+    if isinstance(value, ElementType):
+        return ScalarKind(value.ir)
+    return WeakKind(value.__name__) if value in (int, float, bool) else None
+
+
+def expression_statement(v: Visitor, node: ast.Expr) -> None:
+    """An expression for its effect; a string is a docstring."""
+    if not isinstance(node.value, ast.Constant):
+        v.expr(node.value)
+
+
+def pass_statement(v: Visitor, node: ast.Pass) -> None:
+    """`pass`."""
+
+
+def function_definition(v: Visitor, node: ast.FunctionDef) -> None:
+    """A nested function, inlined where it is called."""
+    if node.decorator_list:
+        raise v.error(node.decorator_list[0], "PA0204", "a nested function cannot have decorators")
+    v.frame.env.set(node.name, closure(v, node))
+
+
+def lambda_expression(v: Visitor, node: ast.Lambda) -> Val:
+    """`lambda`."""
+    return closure(v, node)
+
+
+def closure(v: Visitor, node: ast.FunctionDef | ast.Lambda) -> Function:
+    """A function made in the current frame, with its defaults evaluated now."""
+    args = node.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    positional = list(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    keyword = [(a.arg, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    return Function(node, v.frame, tuple((name, v.expr(d)) for name, d in positional + keyword))
+
+
+def assert_statement(v: Visitor, node: ast.Assert) -> None:
+    """`assert condition, message`: exists in debug builds alone."""
+    if not v.options.debug:
+        return
+    message, values = "assertion failed", []
+    if node.msg is not None:
+        from pyasc.frontend.debug import text_of
+
+        message, values = text_of(v, node.msg)
+    else:
+        message = f"assertion failed: {ast.unparse(node.test)}".replace("{", "{{").replace("}", "}}")
+    assert_value(v, v.expr(node.test), node.test, message, values)
+
+
+def assert_value(v: Visitor, value: Val, node: ast.AST, message: str, values: list) -> None:
+    """Stop with AssertionError unless the value is true."""
+    condition = numeric.truth(v, value, node)
+    if isinstance(condition, bool):
+        condition = v.emit.constant(condition, dtypes.i1)
+    v.emit.insert(py.Check(condition=condition, values=values, error="AssertionError", message=message))

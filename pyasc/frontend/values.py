@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an expression of a kernel is while it is being compiled: a compile-time value, or something in the IR."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyasc.ir.core import Value
+from pyasc.ir.dtypes import DType
+from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.sizes import Dim, SizeExpr
+from pyasc.ir.types import RefType, TensorType, dtype_of
+
+if TYPE_CHECKING:
+    from pyasc.frontend.frames import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A Python object known at compile time: a number with its exact value, a string, a function, a dtype."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SizeVal:
+    """A polynomial in the symbolic sizes of the launch: a run-time Python int that types can mention."""
+
+    expr: SizeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A run-time number. A weak one behaves as a Python number in promotion.
+
+    `rounds_to` marks a float16 or bfloat16 accumulation that is carried in float32 and rounded when it is read.
+    """
+
+    value: Value
+    weak: bool = False
+    rounds_to: DType | None = None
+
+    @property
+    def dtype(self) -> DType:
+        """The element type as carried."""
+        return dtype_of(self.value.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An immutable tensor value."""
+
+    value: Value
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return dtype_of(self.value.type)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The extents, as far as the type knows them."""
+        assert isinstance(self.value.type, TensorType)
+        return self.value.type.shape
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A buffer: a parameter, a local allocation, or a view of one. Names for one buffer are aliases."""
+
+    ref: Value
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return dtype_of(self.ref.type)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The extents, as far as the type knows them."""
+        assert isinstance(self.ref.type, RefType)
+        return self.ref.type.shape
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`x[i]` of an array with more axes than indices, kept apart so that `x[i][j]` is one access."""
+
+    array: Array
+    indices: tuple[Val, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple or list of known length."""
+
+    items: tuple[Val, ...]
+    is_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`start:stop:step` in a subscript."""
+
+    start: Val | None
+    stop: Val | None
+    step: Val | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A nested function or lambda, with the frame it was made in."""
+
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+    defaults: tuple[tuple[str, Val], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An attribute of a value that is to be called: `x.transpose`."""
+
+    owner: Val
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`range(...)`, or `asc.parallel_for(...)` when `parallel`."""
+
+    start: Val
+    stop: Val
+    step: Val
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`asc.parallel_for_grid(...)`."""
+
+    sizes: tuple[Val, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """`asc.unroll(...)`."""
+
+    inner: Val
+
+
+@dataclass(frozen=True, slots=True)
+class Zip:
+    """`zip(...)`, and `enumerate(...)` as a zip with a counter."""
+
+    parts: tuple[Val, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The endless counter of `enumerate`."""
+
+    start: Val
+
+
+@dataclass(frozen=True, slots=True)
+class Reversed:
+    """`reversed(...)` of something with a length."""
+
+    inner: Val
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A name without a value on some path; `path` says which, `loc` is its place."""
+
+    path: str
+    loc: Location = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A name whose value cannot be chosen at run time; reading it is an error."""
+
+    reason: str
+    loc: Location = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """A name whose assignment was refused: reading it reports nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A value that is computed where it is first read, such as a loop counter after its loop."""
+
+    compute: Callable[[], Val]
+
+
+Val = (
+    Const
+    | SizeVal
+    | Scalar
+    | Tensor
+    | Array
+    | Row
+    | Tuple
+    | Slice
+    | Function
+    | Method
+    | Range
+    | Grid
+    | Unroll
+    | Zip
+    | Counter
+    | Reversed
+    | Unset
+    | Conflict
+    | Poison
+    | Deferred
+)
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+def is_number(value: Val) -> bool:
+    """Whether the value is one number, known or not."""
+    if isinstance(value, Const):
+        return isinstance(value.value, (bool, int, float))
+    return isinstance(value, (Scalar, SizeVal))
+
+
+def is_array(value: Val) -> bool:
+    """Whether the value has axes and elements."""
+    return isinstance(value, (Tensor, Array, Row))
+
+
+def same(a: Val, b: Val) -> bool:
+    """Whether two values are interchangeable; `1`, `True` and `1.0` are not, nor are `0.0` and `-0.0`."""
+    if a is b:
+        return True
+    if isinstance(a, Const) and isinstance(b, Const):
+        if a.value is b.value:
+            return True
+        plain = isinstance(a.value, (bool, int, float, str))
+        return plain and type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+    if isinstance(a, (Scalar, SizeVal, Tensor, Array)):
+        return a == b
+    return False

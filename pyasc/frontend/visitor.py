@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks a function's tree and emits IR: dispatch, positions, errors and their recovery. Knows no node type itself.
+
+Handlers stand in topical modules and are listed in `contents.py`, one for each node type; a node that is not
+listed there is refused from the catalogue in `refusals.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyasc.frontend.dependencies import Dependencies
+from pyasc.frontend.emit import Emitter
+from pyasc.frontend.frames import Cursor, Frame
+from pyasc.frontend.liveness import Facts
+from pyasc.frontend.refusals import REFUSED, Refusal
+from pyasc.frontend.source import KernelSource
+from pyasc.frontend.values import Poison, Val
+from pyasc.ir.core import Block, Value
+from pyasc.ir.diagnostics import CompileError, Diagnostic, InternalError, Related, compile_error
+from pyasc.ir.location import Location
+
+Handler = Callable[["Visitor", Any], Any]
+
+
+class Refused(Exception):
+    """Ends the visit of one statement; `diagnostic` is None when the cause has been reported already."""
+
+    def __init__(self, diagnostic: Diagnostic | None) -> None:
+        self.diagnostic = diagnostic
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """What changes the IR that a kernel becomes."""
+
+    debug: bool = False
+    unchecked: bool = False
+    precision: str = "numpy"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The table of handlers by node type."""
+
+    statements: Mapping[type[ast.AST], Handler]
+    expressions: Mapping[type[ast.AST], Handler]
+
+
+class Visitor:
+    """The state of one compilation, and the entry points that handlers call."""
+
+    def __init__(self, contents: Contents, frame: Frame, entry: Block, options: CompileOptions) -> None:
+        self.contents = contents
+        self.frame = frame
+        self.emit = Emitter(entry)
+        self.options = options
+        self.dependencies = Dependencies()
+        self.diagnostics: list[Diagnostic] = []
+        self.sizes: dict[str, None] = {}
+        self.written: set[Value] = set()
+        self.header_types: dict[tuple[object, ...], dict[str, object]] = {}
+        self.float_bits = 32
+        self.serial = 0
+        self.mutates = False
+        self.helpers: dict[object, KernelSource] = {}
+
+    def expr(self, node: ast.expr) -> Val:
+        """The value of an expression."""
+        handler = self.contents.expressions.get(type(node))
+        builder = self.emit.builder
+        outer, builder.loc = builder.loc, self.frame.source.location(node)
+        if handler is None:
+            self.refuse_node(node)
+        value = handler(self, node)  # pyright: ignore[reportOptionalCall]
+        builder.loc = outer
+        return value
+
+    def statement(self, node: ast.stmt) -> None:
+        """Visit one statement; an error in it is noted and its names are poisoned."""
+        handler = self.contents.statements.get(type(node))
+        self.emit.builder.loc = self.frame.source.location(node)
+        block, frame = self.emit.builder.block, self.frame
+        depth = len(frame.cursors)
+        try:
+            if handler is None:
+                self.refuse_node(node)
+            handler(self, node)  # pyright: ignore[reportOptionalCall]
+        except Refused as refused:
+            self._recover(node, refused.diagnostic)
+        except CompileError as error:
+            self._recover(node, None)
+            self.diagnostics += error.diagnostics
+        except (InternalError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}"
+            raise InternalError(message, frame.source.location(node)) from error
+        finally:
+            self.emit.builder.block, self.frame = block, frame
+            del frame.cursors[depth:]
+
+    def _recover(self, node: ast.stmt, diagnostic: Diagnostic | None) -> None:
+        if diagnostic is not None:
+            self.diagnostics.append(diagnostic)
+        for name in self.facts(node).may_set:
+            self.frame.env.set(name, Poison())
+
+    def body(self, statements: Sequence[ast.stmt]) -> None:
+        """Visit a list of statements."""
+        self.frame.cursors.append(Cursor(statements))
+        depth = len(self.frame.cursors)
+        self.rest()
+        del self.frame.cursors[depth - 1 :]
+
+    def rest(self) -> None:
+        """Visit what is left of the list that the innermost cursor stands in, guarded by jumps under way."""
+        cursor = self.frame.cursors[-1]
+        while not cursor.at_end:
+            if flags := self.frame.pending_flags():
+                self._rest_behind(flags, cursor)
+                return
+            node = cursor.body[cursor.index]
+            cursor.index += 1
+            self.statement(node)
+
+    def _rest_behind(self, flags: list[str], cursor: Cursor) -> None:
+        if not self.frame.jumped():
+            from pyasc.frontend.control import guarded
+
+            guarded(self, flags, self.rest)
+        cursor.index = len(cursor.body)
+
+    def facts(self, node: ast.stmt) -> Facts:
+        """Names that a statement reads and sets."""
+        return self.frame.liveness.statement(node)
+
+    def error(
+        self,
+        node: ast.AST | None,
+        code: str,
+        message: str,
+        label: str = "",
+        hint: str = "",
+        related: tuple[Related, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Refused:
+        """The exception that refuses the current statement, with a caret under `node` (or the current place)."""
+        loc = self.emit.builder.loc if node is None else self.frame.source.location(node)
+        calls = tuple(
+            Related(frame.call_site, f"`{frame.name}` is called here")
+            for frame in self.call_chain()
+            if frame.call_site is not None
+        )
+        return Refused(Diagnostic(code, message, loc, label, "error", notes, related + calls, hint))
+
+    def call_chain(self) -> Iterator[Frame]:
+        """The current function and those that it is inlined into, innermost first."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            yield frame
+            frame = frame.caller
+
+    def refuse_node(self, node: ast.AST) -> None:
+        """Raises the refusal of a node that has no handler."""
+        refusal = REFUSED.get(type(node), Refusal(f"`{type(node).__name__}`", "pyasc does not know it"))
+        raise self.error(
+            node, "PA0202", f"{refusal.name} is not supported in a kernel", refusal.reason, refusal.hint
+        )
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a node of the current function stands."""
+        return self.frame.source.location(node)
+
+    @contextmanager
+    def inside(self, frame: Frame) -> Iterator[None]:
+        """Visit in another frame for a while."""
+        outer, self.frame = self.frame, frame
+        loc = self.emit.builder.loc
+        try:
+            yield
+        finally:
+            self.frame = outer
+            self.emit.builder.loc = loc
+
+    @contextmanager
+    def block(self, block: Block) -> Iterator[None]:
+        """Emit into another block, recording changes of names until the caller ends them."""
+        loc = self.emit.builder.loc
+        with self.emit.into(block):
+            yield
+        self.emit.builder.loc = loc
+
+    def finish(self) -> None:
+        """Raises CompileError when anything was refused, each place and message once."""
+        if self.diagnostics:
+            raise compile_error(*dict.fromkeys(self.diagnostics))
