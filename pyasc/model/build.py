@@ -77,8 +77,14 @@ def _kind_of(qualifiers: str) -> int:
 
 def kernel_entries(text: str) -> tuple[Entry, ...]:
     """The `extern "C"` kernel functions of an Ascend C source text, in order."""
-    found = [m for m in _ENTRY.finditer(text) if "__global__" in m["qualifiers"] or "__cube__" in m["qualifiers"]
-             or "__vector__" in m["qualifiers"] or "__mix__" in m["qualifiers"]]
+    found = [
+        m
+        for m in _ENTRY.finditer(text)
+        if "__global__" in m["qualifiers"]
+        or "__cube__" in m["qualifiers"]
+        or "__vector__" in m["qualifiers"]
+        or "__mix__" in m["qualifiers"]
+    ]
     return tuple(Entry(m["name"], _kind_of(m["qualifiers"])) for m in found)
 
 
@@ -118,8 +124,9 @@ def core_library(cache: Path, compile_fn: CompileFn, compiler_id: str = "") -> P
     return target
 
 
-def build_kernel(source: Path, cache: Path, compile_fn: CompileFn, compiler_id: str = "",
-                 options: Sequence[str] = ()) -> BuiltKernel:
+def build_kernel(
+    source: Path, cache: Path, compile_fn: CompileFn, compiler_id: str = "", options: Sequence[str] = ()
+) -> BuiltKernel:
     """Compiles an Ascend C file for the model.
 
     `options` are further compiler arguments (`-D...`, `-I...`). Raises BuildError when the file has no kernel or does
@@ -138,6 +145,18 @@ def build_kernel(source: Path, cache: Path, compile_fn: CompileFn, compiler_id: 
         wrapper = target.with_suffix(".cpp")
         exports = "".join(f"PYASC_MODEL_EXPORT({entry.name})\n" for entry in entries)
         wrapper.write_text(f'#include "{source}"\n{exports}', encoding="utf-8")
-        _publish(target, compile_fn, [*_COMMON, "-O2", f"-I{INCLUDE}", f"-I{source.parent}", *options, str(wrapper),
-                                      str(core), f"-Wl,-rpath,{core.parent}"])
+        _publish(
+            target,
+            compile_fn,
+            [
+                *_COMMON,
+                "-O2",
+                f"-I{INCLUDE}",
+                f"-I{source.parent}",
+                *options,
+                str(wrapper),
+                str(core),
+                f"-Wl,-rpath,{core.parent}",
+            ],
+        )
     return BuiltKernel(source, target, core, entries)

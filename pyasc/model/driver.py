@@ -125,8 +125,14 @@ def _core(path: str) -> ctypes.CDLL:
     library.pyasc_model_create.restype = ctypes.c_void_p
     library.pyasc_model_create.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
     library.pyasc_model_soc.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double]
-    library.pyasc_model_buffer.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64,
-                                           ctypes.c_int, ctypes.c_int]
+    library.pyasc_model_buffer.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_char_p,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+        ctypes.c_int,
+        ctypes.c_int,
+    ]
     library.pyasc_model_run.restype = ctypes.c_char_p
     library.pyasc_model_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.pyasc_model_destroy.argtypes = [ctypes.c_void_p]
@@ -200,15 +206,17 @@ def _check_sizes(entry: Entry, library: ctypes.CDLL, values: Sequence[bytes]) ->
         raise ModelError(f"{entry.name} takes {count} arguments, {len(values)} were given")
     for i, value in enumerate(values):
         if len(value) != sizes[i]:
-            raise ModelError(f"{entry.name}: argument {i} has {sizes[i]} bytes in the kernel, {len(value)} were given")
+            raise ModelError(
+                f"{entry.name}: argument {i} has {sizes[i]} bytes in the kernel, {len(value)} were given"
+            )
 
 
 def _entry_of(kernel: BuiltKernel, name: str | None) -> Entry:
     if name is None:
-        if len(kernel.entries) > 1:
-            raise ModelError(f"{kernel.source.name} has several kernels; name one of "
-                             + ", ".join(entry.name for entry in kernel.entries))
-        return kernel.entries[0]
+        if len(kernel.entries) == 1:
+            return kernel.entries[0]
+        names = ", ".join(entry.name for entry in kernel.entries)
+        raise ModelError(f"{kernel.source.name} has several kernels; name one of {names}")
     for entry in kernel.entries:
         if entry.name == name:
             return entry
@@ -224,21 +232,46 @@ def _read_report(raw: bytes, soc: Soc, outputs: tuple[np.ndarray, ...], extra: l
         CoreTime(core["name"], core["end"], {k: v for k, v in core.items() if k not in ("name", "end")})
         for core in report["cores"]
     )
-    return Result(outputs, tuple(findings + extra), report["cycles"], soc.microseconds(report["cycles"]), cores,
-                  _KIND_NAMES[report["kind"]], report["printed"])
+    return Result(
+        outputs,
+        tuple(findings + extra),
+        report["cycles"],
+        soc.microseconds(report["cycles"]),
+        cores,
+        _KIND_NAMES[report["kind"]],
+        report["printed"],
+    )
 
 
 def _guard_findings(buffers: Sequence[_GuardedBuffer | None]) -> list[Finding]:
     return [
-        Finding("gm-bounds", f"memory around array {b.name} was overwritten past the model (a raw pointer)", "", 0, "",
-                "S", b.name, 0, 0, 1)
+        Finding(
+            "gm-bounds",
+            f"memory around array {b.name} was overwritten past the model (a raw pointer)",
+            "",
+            0,
+            "",
+            "S",
+            b.name,
+            0,
+            0,
+            1,
+        )
         for b in buffers
         if b is not None and not b.intact()
     ]
 
 
-def run(kernel: BuiltKernel, arguments: Sequence[Argument], *, entry: str | None = None, blocks: int = 1,
-        soc: str = DEFAULT_SOC, check: bool = True, seed: int = 0) -> Result:
+def run(
+    kernel: BuiltKernel,
+    arguments: Sequence[Argument],
+    *,
+    entry: str | None = None,
+    blocks: int = 1,
+    soc: str = DEFAULT_SOC,
+    check: bool = True,
+    seed: int = 0,
+) -> Result:
     """Runs a kernel on `blocks` blocks of the modelled SoC.
 
     Arguments are in parameter order; arrays are copied in and out, so the caller's are left alone. `seed` orders the
@@ -250,7 +283,9 @@ def run(kernel: BuiltKernel, arguments: Sequence[Argument], *, entry: str | None
     description = runnable(soc)
     core, library = _core(str(kernel.core_library)), _load(str(kernel.library))
     chosen = _entry_of(kernel, entry)
-    buffers = [_buffer_of(a, i) if isinstance(a, Array | Workspace) else None for i, a in enumerate(arguments)]
+    buffers = [
+        _buffer_of(a, i) if isinstance(a, Array | Workspace) else None for i, a in enumerate(arguments)
+    ]
     values = [_value_bytes(a, b) for a, b in zip(arguments, buffers, strict=True)]
     _check_sizes(chosen, library, values)
     storage = [ctypes.create_string_buffer(value, max(len(value), 8)) for value in values]
@@ -261,7 +296,9 @@ def run(kernel: BuiltKernel, arguments: Sequence[Argument], *, entry: str | None
             core.pyasc_model_soc(launch, key.encode(), number)
         for b in buffers:
             if b is not None:
-                core.pyasc_model_buffer(launch, b.name.encode(), b.address, b.size, int(not b.defined), int(b.writable))
+                core.pyasc_model_buffer(
+                    launch, b.name.encode(), b.address, b.size, int(not b.defined), int(b.writable)
+                )
         call = ctypes.cast(getattr(library, f"pyasc_model_call_{chosen.name}"), ctypes.c_void_p)
         raw = core.pyasc_model_run(launch, call, pointers)
     finally:

@@ -63,12 +63,16 @@ def describe(name: str = DEFAULT_SOC) -> Soc:
     values["vector_cores"] = float(entry["vector_cores"])
     values["cycles_per_tick"] = entry["mhz"] * 1e6 / _TICK_HZ
     origins = {key: str(pair[1]) for key, pair in constants.items()}
-    return Soc(known, entry["arch"], entry["mhz"], entry["cube_cores"], entry["vector_cores"], values, origins)
+    return Soc(
+        known, entry["arch"], entry["mhz"], entry["cube_cores"], entry["vector_cores"], values, origins
+    )
 
 
 def runnable(name: str = DEFAULT_SOC) -> Soc:
     """As `describe`, but raises UnknownSoc when the published facts do not suffice to model the architecture."""
     soc = describe(name)
     if not _table()["architectures"][soc.arch]["model"]:
-        raise UnknownSoc(f"{soc.name} (architecture {soc.arch}) is described, but the model runs architecture 2201 only")
+        raise UnknownSoc(
+            f"{soc.name} (architecture {soc.arch}) is described, but the model runs architecture 2201 only"
+        )
     return soc

@@ -58,5 +58,15 @@ def kinds(result: Result) -> set[str]:
     return {finding.kind for finding in result.findings}
 
 
-__all__ = ["Array", "Workspace", "built", "cache_folder", "clean", "kinds", "needs_compiler", "poisoned", "reference",
-           "source"]
+__all__ = [
+    "Array",
+    "Workspace",
+    "built",
+    "cache_folder",
+    "clean",
+    "kinds",
+    "needs_compiler",
+    "poisoned",
+    "reference",
+    "source",
+]

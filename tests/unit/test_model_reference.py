@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.model_support import clean, needs_compiler, poisoned, reference, source
 
 from pyasc.model.driver import Array, Scalar, Struct, Workspace, run
+from tests.unit.model_support import clean, needs_compiler, poisoned, reference, source
 
 pytestmark = needs_compiler
 SIZES = (1, 15, 16, 17, 100, 127, 1000, 4097, 50001)
@@ -68,7 +68,8 @@ def test_column_sum(rng: np.random.Generator, rows: int, cols: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "cols"), [(1, 1), (3, 8), (17, 33), (300, 64), (7, 65), (100, 127), (5, 1000), (3, 2041), (2, 10240)]
+    ("rows", "cols"),
+    [(1, 1), (3, 8), (17, 33), (300, 64), (7, 65), (100, 127), (5, 1000), (3, 2041), (2, 10240)],
 )
 def test_row_softmax(rng: np.random.Generator, rows: int, cols: int) -> None:
     x = rng.standard_normal((rows, cols)).astype(F32)
@@ -79,7 +80,8 @@ def test_row_softmax(rng: np.random.Generator, rows: int, cols: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "cols"), [(1, 1), (3, 16), (17, 33), (300, 64), (7, 65), (100, 127), (5, 1000), (3, 2040), (2, 7168)]
+    ("rows", "cols"),
+    [(1, 1), (3, 16), (17, 33), (300, 64), (7, 65), (100, 127), (5, 1000), (3, 2040), (2, 7168)],
 )
 def test_row_layer_norm(rng: np.random.Generator, rows: int, cols: int) -> None:
     x = rng.standard_normal((rows, cols)).astype(F16)
@@ -97,7 +99,13 @@ def test_row_layer_norm(rng: np.random.Generator, rows: int, cols: int) -> None:
 )
 def test_row_argmax(rng: np.random.Generator, rows: int, cols: int) -> None:
     x = rng.integers(-50, 50, (rows, cols)).astype(F32)
-    args = [source(x), poisoned(rows, F32), poisoned(rows, np.int32), Scalar(np.uint32(rows)), Scalar(np.uint32(cols))]
+    args = [
+        source(x),
+        poisoned(rows, F32),
+        poisoned(rows, np.int32),
+        Scalar(np.uint32(rows)),
+        Scalar(np.uint32(cols)),
+    ]
     value, index = clean(run(reference("row_argmax"), args, blocks=3)).outputs
     assert (value == x.max(1)).all()
     assert (index == x.argmax(1)).all()
@@ -111,7 +119,9 @@ def test_stencil5(rng: np.random.Generator, h: int, w: int) -> None:
     strips = -(-(w - 2) // tile_cols)
     tile_rows = max(1, min(-(-(h - 2) * strips // blocks), 4096 // (-(-tile_cols // 8) * 8)))
     fields = np.uint32(h), np.uint32(w), np.uint32(tile_rows), np.uint32(tile_cols), F32(0.5), F32(0.125)
-    out = clean(run(reference("stencil5"), [source(x), Array(x.copy()), Struct(fields)], blocks=blocks)).outputs[0]
+    out = clean(
+        run(reference("stencil5"), [source(x), Array(x.copy()), Struct(fields)], blocks=blocks)
+    ).outputs[0]
     expected = x.copy()
     if h > 2 and w > 2:
         around = ((x[:-2, 1:-1] + x[2:, 1:-1]) + (x[1:-1, :-2] + x[1:-1, 2:])) * F32(0.125)
@@ -119,7 +129,15 @@ def test_stencil5(rng: np.random.Generator, h: int, w: int) -> None:
     assert (out == expected).all()
 
 
-CUBE_SIZES = [(1, 1, 1), (15, 16, 17), (17, 15, 100), (33, 130, 129), (130, 300, 65), (100, 1, 1000), (129, 257, 300)]
+CUBE_SIZES = [
+    (1, 1, 1),
+    (15, 16, 17),
+    (17, 15, 100),
+    (33, 130, 129),
+    (130, 300, 65),
+    (100, 1, 1000),
+    (129, 257, 300),
+]
 
 
 def _sizes(m: int, n: int, k: int) -> list[Scalar]:
@@ -127,15 +145,19 @@ def _sizes(m: int, n: int, k: int) -> list[Scalar]:
 
 
 @pytest.mark.parametrize(("m", "n", "k"), CUBE_SIZES)
-@pytest.mark.parametrize(("file", "entry", "dtype", "out_dtype"), [
-    ("matmul_f16", "matmul_f16_f32", F16, F32),
-    ("matmul_f16", "matmul_f16_f16", F16, F16),
-    ("matmul_f32", "matmul_f32", F32, F32),
-    ("matmul_nt", "matmul_nt_f32", F16, F32),
-    ("matmul_nt", "matmul_nt_f16", F16, F16),
-])
-def test_matmul(rng: np.random.Generator, file: str, entry: str, dtype: type, out_dtype: type, m: int, n: int,
-                k: int) -> None:
+@pytest.mark.parametrize(
+    ("file", "entry", "dtype", "out_dtype"),
+    [
+        ("matmul_f16", "matmul_f16_f32", F16, F32),
+        ("matmul_f16", "matmul_f16_f16", F16, F16),
+        ("matmul_f32", "matmul_f32", F32, F32),
+        ("matmul_nt", "matmul_nt_f32", F16, F32),
+        ("matmul_nt", "matmul_nt_f16", F16, F16),
+    ],
+)
+def test_matmul(
+    rng: np.random.Generator, file: str, entry: str, dtype: type, out_dtype: type, m: int, n: int, k: int
+) -> None:
     a = rng.standard_normal((m, k)).astype(dtype)
     b = rng.standard_normal((k, n)).astype(dtype)
     stored = np.ascontiguousarray(b.T) if file == "matmul_nt" else b
@@ -151,7 +173,14 @@ def test_batch_matmul_bias_relu(rng: np.random.Generator, batch: int, m: int, n:
     a = rng.standard_normal((batch, m, k)).astype(F16)
     b = rng.standard_normal((batch, k, n)).astype(F16)
     bias = rng.standard_normal(n).astype(F32)
-    args = [source(a), source(b), source(bias), poisoned((batch, m, n), F32), Scalar(np.uint32(batch)), *_sizes(m, n, k)]
+    args = [
+        source(a),
+        source(b),
+        source(bias),
+        poisoned((batch, m, n), F32),
+        Scalar(np.uint32(batch)),
+        *_sizes(m, n, k),
+    ]
     out = clean(run(reference("batch_matmul_bias_relu"), args, blocks=2)).outputs[0]
     exact = np.maximum(a.astype(np.float64) @ b.astype(np.float64) + bias, 0)
     np.testing.assert_allclose(out, exact, rtol=1e-4, atol=1e-4)
@@ -165,7 +194,15 @@ def test_mixed_matmul_axpy(rng: np.random.Generator, m: int, n: int, k: int, see
     x = rng.standard_normal((m, n)).astype(F32)
     blocks = 2
     workspace = Workspace(blocks * 2 * 128 * 256 * 4)
-    args = [source(a), source(b), source(x), poisoned((m, n), F32), workspace, *_sizes(m, n, k), Scalar(F32(1.5))]
+    args = [
+        source(a),
+        source(b),
+        source(x),
+        poisoned((m, n), F32),
+        workspace,
+        *_sizes(m, n, k),
+        Scalar(F32(1.5)),
+    ]
     result = clean(run(reference("mixed_matmul_axpy"), args, blocks=blocks, seed=seed))
     assert result.kernel_type == "MIX_AIC_1_2"
     exact = 1.5 * (a.astype(np.float64) @ b.astype(np.float64)) + x

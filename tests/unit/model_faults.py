@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faulty kernels under tests/kernels/reference/faults, read from their comments.
+
+Above a kernel, `// rule: PAGE: TEXT` names the published rule it breaks and `// blocks: N` the blocks it needs. The
+faulty line ends in `// expect: KIND`, with `via FILE` when the finding is at a helper's line, or `anywhere` when it
+belongs to no line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.unit.model_support import REFERENCE
+
+_FOLDER = REFERENCE / "faults"
+_KERNEL = re.compile(r'extern "C" __global__ __aicore__ void (\w+)\(')
+_RULE = re.compile(r"^// rule: (.+?): (.+)$")
+_BLOCKS = re.compile(r"^// blocks( when fixed)?: (\d+)$")
+_EXPECT = re.compile(r"// expect: ([\w-]+)(?: (via \S+|anywhere|-\d+))?")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One faulty kernel: where it is, the rule it breaks, and the finding that is due."""
+
+    file: Path
+    name: str
+    page: str
+    rule: str
+    kind: str
+    line: int
+    where: str
+    blocks: int
+    fixed_blocks: int
+
+
+def _read(path: Path) -> list[Fault]:
+    faults: list[Fault] = []
+    page = rule = name = ""
+    blocks = fixed = 1
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if match := _RULE.match(line):
+            page, rule, blocks, fixed = match[1], match[2], 1, 1
+        elif match := _BLOCKS.match(line):
+            fixed = int(match[2])
+            blocks = blocks if match[1] else fixed
+        elif match := _KERNEL.search(line):
+            name = match[1]
+        if name and (match := _EXPECT.search(line)):
+            where = match[2] or ""
+            at = number + int(where) if where.startswith("-") else number
+            faults.append(Fault(path, name, page, rule, match[1], at, where, blocks, fixed))
+    return faults
+
+
+def all_faults() -> list[Fault]:
+    """Every fault of every file, in order."""
+    return [fault for path in sorted(_FOLDER.glob("*.cpp")) for fault in _read(path)]
