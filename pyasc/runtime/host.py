@@ -38,6 +38,20 @@ class Processor:
         """Text that differs whenever natively compiled code may differ."""
         return " ".join((self.machine, self.model, *self.features))
 
+    def has(self, feature: str) -> bool:
+        """Whether the processor lists an instruction set, by the name that Linux gives it."""
+        return feature in self.features
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of a vector register: what PA_VEC_BYTES is to the compiler."""
+        return 64 if self.has("avx512f") else 32 if self.has("avx") else 16
+
+    @property
+    def vector_registers(self) -> int:
+        """How many vector registers there are."""
+        return 16 if self.machine in ("x86_64", "i686") and not self.has("avx512f") else 32
+
 
 def parse_cpuinfo(lines: Iterable[str], machine: str) -> Processor:
     """The first processor of a `/proc/cpuinfo`, without the fields that change while it runs."""

@@ -23,6 +23,7 @@ from typing import Literal
 from pyasc import knobs
 from pyasc.runtime.cache import default_cache
 from pyasc.runtime.files import write_atomically
+from pyasc.runtime.host import processor
 
 ToolchainKind = Literal["gcc", "clang", "zig"]
 
@@ -187,7 +188,17 @@ def _describe(argv: tuple[str, ...], memory: Path | None) -> Toolchain:
 def kernel_flags(kind: ToolchainKind, machine: str) -> tuple[str, ...]:
     """The options every kernel is compiled with by a compiler of `kind` on `machine`."""
     extra = _ZIG_FLAGS if kind == "zig" else ()
-    return (*_COMMON_FLAGS, *_native_flags(kind, machine), *extra)
+    return (*_COMMON_FLAGS, *_native_flags(kind, machine), *_width_flags(kind, machine), *extra)
+
+
+def _width_flags(kind: ToolchainKind, machine: str) -> tuple[str, ...]:
+    """Full vectors where the processor has wide ones: compilers shy away from them for fear of lower clocks.
+
+    zig passes on no option of this kind.
+    """
+    if machine != "x86_64" or kind == "zig" or not processor().has("avx512f"):
+        return ()
+    return ("-mprefer-vector-width=512",)
 
 
 def _native_flags(kind: ToolchainKind, machine: str) -> tuple[str, ...]:
