@@ -17,7 +17,7 @@ from pyasc.ir.declare import attribute, operand, operands
 from pyasc.ir.dialects.asc import form
 from pyasc.ir.dialects.mem import same_dtype
 from pyasc.ir.traits import EFFECT, READS, WRITES
-from pyasc.ir.types import dtype_of
+from pyasc.ir.types import ScalarType, dtype_of
 
 _EFFECTS = (READS, WRITES)
 
@@ -132,9 +132,10 @@ class Cast(Operation, name="asc.Cast", traits=_EFFECTS):
 class Compare(Operation, name="asc.Compare", traits=_EFFECTS):
     """`Compare(dst, a, b, mode, count)`: a bit an element; count elements are a multiple of 256 bytes.
 
-    With a scalar `b` the call is CompareScalar.
+    CompareScalar has a scalar `b`.
     """
 
+    call: str = attribute(choices=("Compare", "CompareScalar"), in_name=True)
     dst: Value = operand(ON_CHIP, written=True)
     a: Value = operand(ON_CHIP)
     b: Value = operand(REF_OR_SCALAR)
@@ -145,6 +146,8 @@ class Compare(Operation, name="asc.Compare", traits=_EFFECTS):
     def verify_op(self) -> Iterable[str]:
         """Half and float in all modes, int32 for equality alone; the result is bits in bytes."""
         yield from same_dtype(self.a, self.b)
+        if isinstance(self.b.type, ScalarType) != (self.call == "CompareScalar"):
+            yield f"{self.call} with {self.b.type}"
         name = dtype_of(self.a.type).name
         if name not in (("f16", "f32", "i32") if self.mode == "EQ" else ("f16", "f32")):
             yield f"Compare {self.mode} is not defined on {name}"
