@@ -70,7 +70,9 @@ class Generator:
 
     def integer(self) -> Value:
         pick = self.random.choice
-        fn = pick(("add", "sub", "mul", "pymin", "pymax", "minimum", "mod", "floordiv", "neg", "old", "old", "old"))
+        fn = pick(
+            ("add", "sub", "mul", "pymin", "pymax", "minimum", "mod", "floordiv", "neg", "old", "old", "old")
+        )
         if fn == "old":
             return pick(self.ints)
         if fn == "neg":
@@ -79,7 +81,9 @@ class Generator:
 
     def floating(self) -> Value:
         pick = self.random.choice
-        fn = pick(("add", "sub", "mul", "div", "neg", "abs", "select", "load", "load", "buffer", "cast", "old"))
+        fn = pick(
+            ("add", "sub", "mul", "div", "neg", "abs", "select", "load", "load", "buffer", "cast", "old")
+        )
         match fn:
             case "old":
                 made = pick(self.floats)

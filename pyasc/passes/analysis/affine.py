@@ -55,7 +55,7 @@ class Polynomials:
         """The polynomial of an i64 value."""
         known = self._known
         if value not in known:
-            for each in _inputs_first(value, known):
+            for each in _inputs_first(value, known, _inputs):
                 known[each] = self._compute(each)
         return known[value]
 
@@ -132,7 +132,7 @@ class Nest:
         """The value as an affine expression, or None when it is not affine in the counters."""
         known = self._known
         if value not in known:
-            for each in _inputs_first(value, known):
+            for each in _inputs_first(value, known, _affine_inputs):
                 known[each] = self._compute(each)
         return known[value]
 
@@ -190,7 +190,7 @@ class Nest:
     def _product(self, left: Value, right: Value) -> AffineExpr | None:
         for factor, other in ((left, right), (right, left)):
             number = integer_of(factor)
-            inner = self._known[other] if number is not None else None
+            inner = self._known.get(other) if number is not None else None
             if number is not None and inner is not None:
                 return inner * number
         return None
@@ -204,16 +204,18 @@ class Nest:
         return affine.symbol(number)
 
 
-def _inputs_first(value: Value, known: Container[Value]) -> Iterator[Value]:
+def _inputs_first(
+    value: Value, known: Container[Value], inputs: Callable[[Value], Sequence[Value]]
+) -> Iterator[Value]:
     """The value and what its form is made from, inputs before users, without the known ones.
 
     Keeps its own stack: a chain of additions may be thousands long.
     """
     stack = [value]
     while stack:
-        pending = [] if stack[-1] in known else [each for each in _inputs(stack[-1]) if each not in known]
+        pending = [] if stack[-1] in known else [each for each in inputs(stack[-1]) if each not in known]
         if pending:
-            stack += pending
+            stack += reversed(pending)
         elif stack[-1] in known:
             stack.pop()
         else:
@@ -227,6 +229,14 @@ def _inputs(value: Value) -> Sequence[Value]:
         return op.operands if op.fn in _POLYNOMIAL else ()
     forwarded = _forwarded(value)
     return () if forwarded is None else (forwarded,)
+
+
+def _affine_inputs(value: Value) -> Sequence[Value]:
+    """Those of `_inputs` that an affine form may use: no factors of a product without a constant."""
+    op = value.owner
+    if isinstance(op, arith.Elementwise) and op.fn == "mul":
+        return op.operands if any(integer_of(factor) is not None for factor in op.operands) else ()
+    return _inputs(value) if isinstance(op, arith.Elementwise) else ()
 
 
 def _forwarded(value: Value) -> Value | None:
