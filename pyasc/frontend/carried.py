@@ -17,6 +17,7 @@ from pyasc.frontend import control, joins, numeric
 from pyasc.frontend.emit import drop_block
 from pyasc.frontend.frames import RESULT, RETURN, LoopScope
 from pyasc.frontend.joins import JoinType, convert, join_type, join_types, name_value
+from pyasc.frontend.liveness import contains
 from pyasc.frontend.promotion import NumberType, promote
 from pyasc.frontend.values import (
     FALSE,
@@ -113,7 +114,8 @@ class Carried:
         self._classify()
 
     def _flag_names(self) -> list[str]:
-        return [f"%break{self.number}", RETURN, RESULT]
+        leaves = [f"%break{self.number}"] if contains(self.node, (ast.Break,), (ast.For, ast.While)) else []
+        return [*leaves, RETURN, RESULT] if contains(self.node, (ast.Return,), ()) else leaves
 
     def _entry(self, name: str) -> Val:
         value = self.v.frame.env.get(name)
@@ -186,8 +188,8 @@ class Carried:
         try:
             with self.v.block(block), scope(self.v, self.node, self.number) as loop:
                 self._bind(args)
-                env.set(loop.break_flag, FALSE)
-                env.set(RETURN, FALSE)
+                for flag in (loop.break_flag, *(f for f in self.flags if f != RESULT)):
+                    env.set(flag, FALSE)
                 run()
                 end_iteration(self.v)
                 self._resolve()
@@ -212,16 +214,13 @@ class Carried:
         v = self.v
         flags = [name for name in self.flags if name in self.numbers and name != RESULT]
         node = self.node.test if isinstance(self.node, ast.While) else self.node.iter
-        if not flags or not self._leaves():
+        if not flags:
             found = numeric.truth(v, test(), node)
         else:
             going = v.emit.fn("not", control.any_flag(v, flags))
             value = control.lazily(v, going, lambda: _as_bool(v, test(), node), lambda: FALSE, node)
             found = numeric.truth(v, value, node)
         return found if isinstance(found, Value) else v.emit.constant(found, ScalarType(_BOOL))
-
-    def _leaves(self) -> bool:
-        return any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(self.node))
 
     def _bind(self, args: Sequence[Value]) -> None:
         env = self.v.frame.env

@@ -63,9 +63,19 @@ def _visit_side(v: Visitor, side: Side, visit: Callable[[], None]) -> None:
 
 
 def guarded(v: Visitor, flags: Sequence[str], visit: Callable[[], None]) -> None:
-    """Visit only where no jump is under way."""
-    pending = any_flag(v, flags)
-    branch(v, v.emit.fn("not", pending), visit, lambda: None)
+    """Visit only where no jump is under way, which is known inside."""
+    env = v.frame.env
+    pending = {name: env.values[name] for name in flags}
+
+    def inside() -> None:
+        for name in flags:
+            env.set(name, FALSE)
+        visit()
+        for name, value in pending.items():
+            if env.values[name] == FALSE:
+                env.set(name, value)
+
+    branch(v, v.emit.fn("not", any_flag(v, flags)), inside, lambda: None)
 
 
 def any_flag(v: Visitor, flags: Sequence[str]) -> Value:
