@@ -47,6 +47,12 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "ShapeError",
         "UnsupportedError",
     ),
+    "pyasc.runtime.toolchain": ("BuildError", "ToolchainMissing"),
+    "pyasc.runtime.decorators": _words("kernel func kernel_from_source"),
+    "pyasc.runtime.kernel": ("Kernel",),
+    "pyasc.runtime.batch": ("compile",),
+    "pyasc.runtime.loaded": ("load",),
+    "pyasc.runtime.device": _words("device set_device current_device DeviceMissing"),
 }
 
 _HOMES = {name: module for module, names in _EXPORTS.items() for name in names}

@@ -13,6 +13,9 @@ from pyasc import __version__
 from pyasc.cli.failures import EXIT_CODES, report_failure
 
 _COMMANDS: dict[str, str] = {
+    "compile": "pyasc.cli.compile:compile_command",
+    "run": "pyasc.cli.run:run_command",
+    "show": "pyasc.cli.show:show_command",
     "opt": "pyasc.cli.opt:opt_command",
     "info": "pyasc.cli.info:info_command",
     "cache": "pyasc.cli.cache:cache_command",

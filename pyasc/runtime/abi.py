@@ -7,7 +7,7 @@ object when it was compiled elsewhere; the launchers are made from it alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -92,9 +92,16 @@ class KernelABI:
 
 
 def abi_of(
-    func: Func, signature: Sequence[PythonParam], weak: dict[str, str], returns_tuple: bool = False
+    func: Func,
+    signature: Sequence[PythonParam],
+    weak: Mapping[str, str],
+    returns_tuple: bool = False,
+    name: str | None = None,
 ) -> KernelABI:
-    """The ABI of a kernel in the IR; `weak` has the kind of Python number by parameter name."""
+    """The ABI of a kernel in the IR; `weak` has the kind of Python number by parameter name.
+
+    `name` is what errors call the kernel, its symbol by default.
+    """
     params: list[ArrayParam | ScalarParam] = []
     for number, value in enumerate(func.params):
         if isinstance(value.type, RefType):
@@ -110,8 +117,9 @@ def abi_of(
             )
         else:
             params.append(ScalarParam(value.name, dtype_of(value.type), weak.get(value.name, "")))
-    name = func.symbol
-    return KernelABI(name, func.symbol, tuple(params), func.sizes, tuple(signature), returns_tuple)
+    return KernelABI(
+        name or func.symbol, func.symbol, tuple(params), func.sizes, tuple(signature), returns_tuple
+    )
 
 
 def _extent(dim: int | SizeExpr | None) -> Extent:

@@ -69,9 +69,10 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def argument_type(name: str, param: Parameter, value: Any) -> tuple[ArgumentType, Any]:
+def argument_type(name: str, param: Parameter, value: Any, mapped: bool = False) -> tuple[ArgumentType, Any]:
     """What the argument makes of its parameter, and the argument as the launcher takes it.
 
+    `mapped` allows flat arrays for the scalars of a mapped kernel.
     Raises KernelTypeError or LaunchError for an argument that does not fit the annotation.
     """
     where = f"{name}: parameter `{param.name}`"
@@ -82,6 +83,8 @@ def argument_type(name: str, param: Parameter, value: Any) -> tuple[ArgumentType
         case ArrayKind():
             return _check_array(where, param.kind, found), plain
         case ScalarKind(dtype=dtype):
+            if mapped and isinstance(found, ArrayType) and found.rank == 1:
+                return found, plain
             return NumberType(dtype), scalar_of(where, dtype, found, plain)
         case WeakKind(name=kind):
             return WeakType(kind), _weak(where, kind, found, plain)
@@ -134,9 +137,9 @@ def scalar_of(where: str, dtype: DType, found: ArgumentType, value: Any) -> Any:
     integer that holds it, a NumPy scalar to its own type or a wider one of its kind.
     """
     match found:
-        case ArrayType(dtype=source, rank=0) if _widens(source, dtype):
+        case ArrayType(dtype=source, rank=0) if widens(source, dtype):
             return value.item()
-        case NumberType(dtype=source) if _widens(source, dtype):
+        case NumberType(dtype=source) if widens(source, dtype):
             return value.item()
         case WeakType(name="float") if dtype.is_float:
             return float(value)
@@ -148,7 +151,8 @@ def scalar_of(where: str, dtype: DType, found: ArgumentType, value: Any) -> Any:
     raise KernelTypeError(f"{where} takes asc.{dtype.numpy}, got {found}{hint}")
 
 
-def _widens(source: DType, target: DType) -> bool:
+def widens(source: DType, target: DType) -> bool:
+    """Whether every value of `source` is one of `target`, which is of the same kind."""
     if source is target:
         return True
     return (
@@ -204,7 +208,7 @@ def classify(
     types: list[ArgumentType] = []
     plain: dict[str, Any] = {}
     for param in signature.parameters:
-        type_, plain[param.name] = argument_type(name, param, bound[param.name])
+        type_, plain[param.name] = argument_type(name, param, bound[param.name], signature.mapped)
         types.append(type_)
     return tuple(types), plain
 

@@ -12,30 +12,36 @@ from pyasc import knobs
 from pyasc.passes.base import Context, Hook, Pass, Remark, run_passes
 from pyasc.passes.instrument import Instrument
 from pyasc.passes.pipeline_parser import parse_pipeline
+from pyasc.passes.pipelines import PIPELINES
 from pyasc.runtime.abi import KernelABI
 from pyasc.runtime.faults import Faults, Site
 from pyasc.runtime.files import write_atomically
 
 if TYPE_CHECKING:
     from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit
-    from pyasc.ir.dialects.func import Module
+    from pyasc.frontend.dependencies import Dependency
+    from pyasc.ir.dialects.func import Func, Module
 
 PIPELINE_BY_LEVEL = {0: "O0", 1: "cpu", 2: "cpu", 3: "cpu"}
 """The pipeline for each `-O` level."""
 
-LEVELS = {"py": "", "loop": "loop", "structured": "structured", "cpu": "cpu"}
+LEVELS = {"py": ""} | {name: name for name in ("loop", "structured", "cpu") if name in PIPELINES}
 """From the name of a level that can be shown to the pipeline that ends there."""
 
 
 @dataclass(frozen=True)
 class LoweredKernel:
-    """A kernel at the loop level, ready to be emitted: its C interface, its IR, what the passes said."""
+    """A kernel at the loop level, ready to be emitted: its C interface, its IR, what the passes said.
+
+    `watched` are the values read from outside the kernel, which a launch has to find unchanged.
+    """
 
     abi: KernelABI
     module: Module
     file: str
     remarks: tuple[Remark, ...] = ()
     line_comments: bool = False
+    watched: tuple[Dependency, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,17 @@ def dump_stage(directory: Path, name: str, text: str) -> None:
     """Write one stage to read, or to edit and feed to `pyasc opt` and `pyasc compile`."""
     directory.mkdir(parents=True, exist_ok=True)
     write_atomically(directory / name, text)
+
+
+def module_of(functions: Iterable[Func]) -> Module:
+    """A module of these functions, which leave the modules they were in."""
+    from pyasc.ir.core import block_of
+    from pyasc.ir.dialects.func import Module
+
+    module = Module(body=block_of())
+    for function in functions:
+        function.attach(module.body.block)
+    return module
 
 
 def emit(kernels: Sequence[LoweredKernel]) -> Unit:

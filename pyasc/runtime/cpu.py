@@ -18,6 +18,9 @@ from pyasc.runtime.objects import ModuleDescription, description_source
 from pyasc.runtime.threads import load_kernel_library
 from pyasc.runtime.toolchain import default_toolchain
 
+_SLOW = frozenset({"scf.while", "py.print"})
+"""Operations that may take long on little data, or call back into Python: with them the lock is released."""
+
 
 @dataclass(frozen=True)
 class CpuDevice:
@@ -37,8 +40,8 @@ class CpuDevice:
         unit = emit(kernels)
         library = load_kernel_library(build_library(unit))
         return [
-            make_launcher(abi, entry_of(library, abi, faults))
-            for abi, faults in zip(unit.abis, unit.faults, strict=True)
+            make_launcher(abi, entry_of(library, abi, faults, kernel))
+            for abi, faults, kernel in zip(unit.abis, unit.faults, kernels, strict=True)
         ]
 
 
@@ -58,11 +61,17 @@ def module_description(unit: Unit) -> ModuleDescription:
     return ModuleDescription.for_this_machine(kernels)
 
 
-def entry_of(library: LoadedLibrary, abi: KernelABI, faults: Faults) -> Entry:
-    """The function of one kernel in a loaded library."""
+def entry_of(
+    library: LoadedLibrary, abi: KernelABI, faults: Faults, kernel: LoweredKernel | None = None
+) -> Entry:
+    """The function of one kernel in a loaded library; `kernel` is what it was made from, if that is known."""
     types = argument_types(abi)
-    return Entry(
-        library.function(abi.symbol, types),
-        library.function(abi.symbol, types, hold_gil=True),
-        faults.fail,
-    )
+    releasing = library.function(abi.symbol, types)
+    holding = library.function(abi.symbol, types, hold_gil=True)
+    if kernel is None:
+        return Entry(releasing, holding, faults.fail)
+    watched = tuple((each.read, each.value) for each in kernel.watched)
+    names = {op.name for op in kernel.module.walk()}
+    quick = names.isdisjoint(_SLOW)
+    can_fail = bool(faults.sites) or "mem.alloc" in names
+    return Entry(releasing, holding if quick else releasing, faults.fail, can_fail, watched)

@@ -57,12 +57,17 @@ def scratch_directory(parent: Path, prefix: str) -> Iterator[Path]:
 
 def write_atomically(path: Path, text: str) -> None:
     """Writes `text` so that `path` holds either its old content or all of the new one."""
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Writes `data` so that `path` holds either its old content or all of the new one."""
     with (
         naming_full_disk(path.parent, path.name),
         scratch_directory(path.parent, f".{path.name}-") as scratch,
     ):
         staged = scratch / path.name
-        staged.write_text(text, encoding="utf-8")
+        staged.write_bytes(data)
         os.replace(staged, path)
 
 

@@ -75,13 +75,15 @@ class Entry:
     """The C function of a kernel, bound to release the interpreter's lock and to hold it.
 
     `fail` raises the Python exception for a status that is not 0 and the fault's values; `can_fail` is false
-    when the function has no checks and no allocations.
+    when the function has no checks and no allocations. `watched` pairs what reads a global or closure value with
+    the value that the kernel was compiled for.
     """
 
     releasing: Callable[..., int]
     holding: Callable[..., int]
     fail: Callable[[int, Sequence[int]], None]
     can_fail: bool = True
+    watched: tuple[tuple[Callable[[], Any], Any], ...] = ()
 
 
 def argument_types(abi: KernelABI) -> list[Any]:
@@ -159,6 +161,7 @@ class _Writer:
             _holding=self.entry.holding,
         )
         self._head()
+        self._watched()
         self._types()
         self._sizes()
         self._addresses()
@@ -192,6 +195,11 @@ class _Writer:
         tests = list(conditions)
         if tests:
             self.lines += [f"if {' or '.join(tests)}:", "    return _MISS"]
+
+    def _watched(self) -> None:
+        for number, (read, value) in enumerate(self.entry.watched):
+            self.names |= {f"_read{number}": read, f"_was{number}": value}
+        self._miss_if(f"_read{number}() is not _was{number}" for number in range(len(self.entry.watched)))
 
     def _types(self) -> None:
         for param in self.given:

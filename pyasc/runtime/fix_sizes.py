@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic sizes of a kernel made known before it is lowered (`--shape N=1024`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import arith, func
+from pyasc.ir.sizes import Dim, SizeExpr, constant, simplify, size
+from pyasc.ir.types import RefType, ScalarType, TensorType, Type
+
+
+def fix_sizes(function: func.Func, sizes: Mapping[str, int]) -> None:
+    """Replace the named sizes by numbers, in place, in types, attributes and `func.size`.
+
+    Names that the function does not have are passed over. For the py level.
+    """
+    known = {name: value for name, value in sizes.items() if name in function.sizes}
+    if not known:
+        return
+    for op in list(function.walk()):
+        if isinstance(op, func.Size) and op.symbol in known:
+            number = arith.Constant(value=known[op.symbol], types=[ScalarType(dtypes.i64)])
+            op.replace_with([Builder.before(op).value(number)])
+            continue
+        for name, value in op.attrs.items():
+            op.attrs[name] = _fixed(value, known)
+        for value in _values(op):
+            value.type = cast(Type, _fixed(value.type, known))
+    function.attrs["sizes"] = tuple(name for name in function.sizes if name not in known)
+
+
+def _values(op: Operation) -> Iterator[Value]:
+    yield from op.results
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.args
+
+
+def _fixed(value: Any, known: Mapping[str, int]) -> Any:
+    match value:
+        case SizeExpr():
+            return substitute(value, known)
+        case RefType() | TensorType():
+            return replace(value, shape=tuple(_fixed_dim(dim, known) for dim in value.shape))
+        case tuple():
+            return tuple(_fixed(each, known) for each in cast("tuple[Any, ...]", value))
+        case _:
+            return value
+
+
+def _fixed_dim(dim: Dim, known: Mapping[str, int]) -> Dim:
+    return simplify(substitute(dim, known)) if isinstance(dim, SizeExpr) else dim
+
+
+def substitute(expr: SizeExpr, known: Mapping[str, int]) -> SizeExpr:
+    """The polynomial with numbers in place of the known names."""
+    total = constant(0)
+    for monomial, coefficient in expr.terms:
+        term = constant(coefficient)
+        for name in monomial:
+            term = term * (constant(known[name]) if name in known else size(name))
+        total = total + term
+    return total

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `Kernel` object: what `@asc.kernel` makes of a function, and what calling it does.
+
+A call first tries the launchers of earlier calls (see `launcher`). When none of them takes the arguments,
+`_launch_cold` binds and checks them, finds or compiles the specialisation for their types, brings them into the
+form that its launcher takes, and launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyasc import knobs
+from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
+from pyasc.runtime.device import Device, current_device
+from pyasc.runtime.launcher import MISS, Launch, call_by_name
+from pyasc.runtime.options import KernelOptions
+
+if TYPE_CHECKING:
+    from pyasc.frontend.dependencies import Dependencies
+    from pyasc.frontend.signature import Signature
+    from pyasc.frontend.source import KernelSource
+    from pyasc.passes.base import Remark
+    from pyasc.runtime.arguments import ArgumentType
+    from pyasc.runtime.lowering import Lowering
+    from pyasc.runtime.specialise import Specialisation
+
+WARM_LAUNCHERS = 4
+"""How many launchers a call tries before it looks the argument types up."""
+
+Types = tuple["ArgumentType", ...]
+
+
+class CacheInfo(NamedTuple):
+    """What a kernel keeps in memory: its specialisations, and how many it has compiled so far."""
+
+    specialisations: int
+    compilations: int
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A specialisation that a device has made callable."""
+
+    specialisation: Specialisation
+    launch: Launch
+
+
+class Kernel:
+    """A Python function compiled for the argument types it is called with, and run on the current device.
+
+    Arrays that the kernel writes are written in place; arrays that it returns are new. Calling it raises
+    CompileError for a mistake in the kernel, LaunchError (KernelTypeError for a wrong dtype) for arguments that
+    do not fit, and the exception of a check that fails while it runs, such as IndexError.
+    """
+
+    def __init__(self, function: Callable[..., Any] | KernelSource, options: KernelOptions) -> None:
+        self.options = options
+        self._lock = threading.RLock()
+        self._warm: dict[Device, tuple[Launch, ...]] = {}
+        self._compiled: dict[tuple[str, Types], Compiled] = {}
+        self._compilations = 0
+        self._signature: tuple[Signature, Dependencies] | None = None
+        self._source: KernelSource | None = None
+        if callable(function):
+            self.py_func: Callable[..., Any] | None = function
+            functools.update_wrapper(self, function)
+        else:
+            self.py_func = None
+            self._source = function
+            self.__name__ = self.__qualname__ = function.name
+            self.__doc__ = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch on the current device. Raises as the class says."""
+        for launch in self._warm.get(current_device(), ()):
+            try:
+                result = launch(*args, **kwargs)
+            except TypeError as error:
+                if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                    raise
+                # The call itself does not fit the parameters, which the slow path explains.
+                break
+            if result is not MISS:
+                return result
+        try:
+            return self._launch_cold(args, kwargs)
+        except (CompileError, LaunchError) as error:
+            if knobs.read().internal_traceback:
+                raise
+            raise error.with_traceback(None) from error.__cause__
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__qualname__}>"
+
+    @property
+    def source_code(self) -> KernelSource:
+        """The source of the function. Raises CompileError when it cannot be found."""
+        if self._source is None:
+            from pyasc.frontend.source import KernelSource
+
+            assert self.py_func is not None
+            self._source = KernelSource.from_function(self.py_func)
+        return self._source
+
+    @property
+    def signature(self) -> Signature:
+        """The parameters and results as annotated. Raises CompileError for an annotation that is wrong."""
+        known = self._signature
+        if known is None or not known[1].still_valid():
+            from pyasc.frontend.dependencies import Dependencies
+            from pyasc.frontend.signature import parse_signature
+
+            dependencies = Dependencies()
+            known = self._signature = (parse_signature(self.source_code, dependencies), dependencies)
+        return known[0]
+
+    def compile(self, *args: Any, **kwargs: Any) -> Kernel:
+        """Compile for these arguments and the current device, without a launch; the kernel itself.
+
+        Arguments may be types, such as `asc.float32[N, 4]`; none are needed where the annotations say all.
+        """
+        self._compiled_for(self.types_of(args, kwargs), current_device())
+        return self
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowering:
+        """The IR at every level and the emitted source, as text, for arguments as in `compile`."""
+        from pyasc.runtime.lowering import lowering_of
+
+        types = self.types_of(args, kwargs)
+        return lowering_of(lambda: self.specialise(types))
+
+    def source(self, target: str | None = None, *args: Any, **kwargs: Any) -> str:
+        """The source that a target's compiler gets: C++ for `"cpu"` (the default).
+
+        Further arguments are as in `compile`. Raises UnsupportedError for a target whose back end is missing.
+        """
+        from pyasc.runtime.lowering import source_of
+
+        return source_of(self.specialise(self.types_of(args, kwargs)), target or self.options.target or "cpu")
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What the passes have to say about the lines of the kernel, for the specialisations compiled so far."""
+        compiled = [each.specialisation for each in self._compiled.values()]
+        found = dict.fromkeys(remark for each in compiled for remark in each.remarks)
+        return tuple(sorted(found, key=lambda remark: (remark.loc.line, remark.loc.column)))
+
+    def cost(self, *args: Any, **kwargs: Any) -> float:
+        """The predicted time of a launch. Raises DeviceMissing: it is the model device that predicts."""
+        from pyasc.runtime.device import usable_device
+
+        usable_device("model")
+        raise LaunchError(f"{self.__name__}: the cost of a launch cannot be predicted for these arguments")
+
+    def cache_info(self) -> CacheInfo:
+        """How many specialisations are in memory, and how many compilations it took."""
+        return CacheInfo(len(self._compiled), self._compilations)
+
+    def types_of(self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Types:
+        """What arguments, or types in their place, specialise the kernel to.
+
+        Parameters whose annotations say all may be left out. Raises LaunchError for one that is missing.
+        """
+        from pyasc.runtime.binding import declared_types
+
+        return declared_types(self.__name__, self.signature, args, kwargs or {})
+
+    def specialise(self, types: Types, sizes: Mapping[str, int] | None = None) -> Specialisation:
+        """The kernel in the IR for arguments of these types, with the given symbolic sizes fixed."""
+        from pyasc.runtime.specialise import specialise
+
+        return specialise(self, types, sizes or {})
+
+    def has(self, device: Device, types: Types) -> bool:
+        """Whether a launch for these types needs no compilation."""
+        found = self._compiled.get((device.name, types))
+        return found is not None and found.specialisation.fresh()
+
+    def adopt(self, device: Device, specialisation: Specialisation, launch: Launch) -> Compiled:
+        """Keep what a device built, in place of an older build for the same types."""
+        with self._lock:
+            found = self._compiled[device.name, specialisation.types] = Compiled(specialisation, launch)
+            self._compilations += 1
+            self._warm.pop(device, None)
+        return found
+
+    def _compiled_for(self, types: Types, device: Device) -> Compiled:
+        """The specialisation for these types, compiled now if there is none or if what it read has changed."""
+        if not self.has(device, types):
+            with self._lock:
+                if not self.has(device, types):
+                    specialisation = self.specialise(types)
+                    (launch,) = device.build([specialisation.lowered()])
+                    return self.adopt(device, specialisation, launch)
+        return self._compiled[device.name, types]
+
+    def _launch_cold(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        from pyasc.runtime.binding import bind, is_mapped
+
+        bound = bind(self.__name__, self.signature, args, kwargs)
+        if is_mapped(self.signature, bound):
+            from pyasc.runtime.mapped import launch_mapped
+
+            return launch_mapped(self, bound)
+        return self.launch_bound(bound)
+
+    def launch_bound(self, bound: Mapping[str, Any]) -> Any:
+        """Launch with an argument for every parameter, by name."""
+        from pyasc.runtime.binding import classify
+        from pyasc.runtime.prepare import prepare
+
+        device = current_device()
+        types, plain = classify(self.__name__, self.signature, bound)
+        compiled = self._compiled_for(types, device)
+        abi = compiled.specialisation.abi
+        prepared = prepare(abi, plain)
+        result = call_by_name(compiled.launch, abi.signature, prepared.arguments)
+        if result is MISS:
+            raise InternalError(f"the launcher of `{self.__name__}` refuses arguments that were checked")
+        prepared.finish()
+        self._remember(device, compiled.launch)
+        return result
+
+    def _remember(self, device: Device, launch: Launch) -> None:
+        with self._lock:
+            others = [each for each in self._warm.get(device, ()) if each is not launch]
+            self._warm[device] = (launch, *others)[:WARM_LAUNCHERS]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One kernel for arguments of given types: through the front end, then through the passes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyasc.frontend.compile import (
+    MAPPED_SIZE,
+    Constexpr,
+    FrontendResult,
+    ParamType,
+    Weak,
+    compile_function,
+    compile_mapped,
+)
+from pyasc.frontend.dependencies import Dependency
+from pyasc.frontend.signature import NO_DEFAULT, ArrayKind, Parameter, ScalarKind, Signature
+from pyasc.frontend.visitor import CompileOptions
+from pyasc.ir.sizes import Dim, SizeExpr, size
+from pyasc.ir.types import RefType, ScalarType
+from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
+from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
+from pyasc.runtime.compiler import LoweredKernel, lower
+from pyasc.runtime.fix_sizes import fix_sizes
+
+if TYPE_CHECKING:
+    from pyasc.ir.dialects.func import Func, Module
+    from pyasc.passes.base import Hook, Remark
+    from pyasc.runtime.kernel import Kernel, Types
+
+_CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
+"""Attributes of these modules are taken as constant: nobody rebinds `math.pi` or `asc.exp`."""
+
+
+@dataclass
+class Specialisation:
+    """A kernel at the py level for arguments of `types`, with what it was made from besides them.
+
+    `lowered` may be called once: passes work in place.
+    """
+
+    types: Types
+    abi: KernelABI
+    result: FrontendResult
+    file: str
+    line_comments: bool = False
+    remarks: tuple[Remark, ...] = ()
+    _module: Module | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        self._module = self.result.module
+
+    def fresh(self) -> bool:
+        """Whether the globals, closure values and sources that were read are what they were."""
+        return self.result.dependencies.still_valid()
+
+    def lowered(
+        self, pipeline: str = "cpu", *, symbol: str | None = None, hook: Hook | None = None
+    ) -> LoweredKernel:
+        """Through a pipeline, under another symbol if one is given. Raises RuntimeError at a second call."""
+        if self._module is None:
+            raise RuntimeError(f"{self.abi.name} has been lowered already")
+        module, self._module = self._module, None
+        if symbol is not None and symbol != self.abi.symbol:
+            module.functions[0].attrs["symbol"] = symbol
+            self.abi = with_symbol(self.abi, symbol)
+        self.remarks = tuple(lower(module, pipeline, hook).remarks)
+        watched = tuple(each for each in self.result.dependencies if not _constant(each))
+        return LoweredKernel(self.abi, module, self.file, self.remarks, self.line_comments, watched)
+
+
+def _constant(dependency: Dependency) -> bool:
+    return dependency.kind == "attribute" and dependency.path.startswith(_CONSTANT_MODULES)
+
+
+def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specialisation:
+    """The front end's part. Raises CompileError with everything that is wrong with the kernel."""
+    signature, source = kernel.signature, kernel.source_code
+    mapped = signature.mapped and any(isinstance(each, ArrayType) for each in types)
+    compile_ = compile_mapped if mapped else compile_function
+    result = compile_(source, signature, param_types(signature, types), _options(kernel))
+    (func,) = (each for each in result.module.functions if each.kernel)
+    fix_sizes(func, sizes)
+    abi = _abi(kernel, func, signature, types)
+    return Specialisation(types, abi, result, source.file, kernel.options.debug)
+
+
+def _options(kernel: Kernel) -> CompileOptions:
+    chosen = kernel.options
+    return CompileOptions(chosen.debug, chosen.unchecked, chosen.precision, chosen.name)
+
+
+def param_types(signature: Signature, types: Types) -> dict[str, ParamType]:
+    """The type in the IR of each parameter."""
+    taken = set(_declared_sizes(signature))
+    pairs = zip(signature.parameters, types, strict=True)
+    return {param.name: _param_type(param, type_, taken) for param, type_ in pairs}
+
+
+def _param_type(param: Parameter, type_: ArgumentType, taken: set[str]) -> ParamType:
+    match type_:
+        case ArrayType(dtype=dtype) if isinstance(param.kind, ScalarKind):
+            return RefType((size(MAPPED_SIZE),), dtype)
+        case ArrayType(dtype=dtype, rank=rank):
+            return RefType(_shape(param, rank, taken), dtype)
+        case NumberType(dtype=dtype):
+            return ScalarType(dtype)
+        case WeakType(name=name):
+            return Weak(name)
+        case ConstantType(value=value):
+            return Constexpr(value)
+
+
+def _shape(param: Parameter, rank: int, taken: set[str]) -> tuple[Dim, ...]:
+    """The declared sizes, with names for the leading ones, or for all of an array that declares none."""
+    dims = param.kind.dims if isinstance(param.kind, ArrayKind) else ()
+    leading = [size(_fresh(f"{param.name}_size{axis}", taken)) for axis in range(rank - len(dims))]
+    return (*leading, *dims)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _declared_sizes(signature: Signature) -> Iterator[str]:
+    for kind in (*(p.kind for p in signature.parameters), *(signature.returns or ())):
+        for dim in kind.dims if isinstance(kind, ArrayKind) else ():
+            if isinstance(dim, SizeExpr):
+                yield from dim.names
+
+
+def _abi(kernel: Kernel, func: Func, signature: Signature, types: Types) -> KernelABI:
+    pairs = list(zip(signature.parameters, types, strict=True))
+    weak = {param.name: type_.name for param, type_ in pairs if isinstance(type_, WeakType)}
+    python = [_python_param(param, type_) for param, type_ in pairs]
+    one_tuple = signature.returns_tuple or _returns_tuple(kernel.source_code.node)
+    return abi_of(func, python, weak, one_tuple, kernel.__name__)
+
+
+def _python_param(param: Parameter, type_: ArgumentType) -> PythonParam:
+    default: Any = REQUIRED if param.default is NO_DEFAULT else param.default
+    constant = isinstance(type_, ConstantType)
+    value = type_.value if isinstance(type_, ConstantType) else None
+    return PythonParam(param.name, default, param.keyword_only, param.positional_only, constant, value)
+
+
+def _returns_tuple(node: ast.AST) -> bool:
+    """Whether the function returns a tuple that is written out, even of one item."""
+    if isinstance(node, ast.Lambda):
+        return isinstance(node.body, ast.Tuple)
+    returns = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    return bool(returns) and isinstance(returns[-1], ast.Tuple)
