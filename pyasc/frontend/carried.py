@@ -197,8 +197,11 @@ class Carried:
             changes = env.end()
         self.finals = {name: changes.get(name, value) for name, value in self.entry.items()}
 
-    def visit_test(self, block: Block, args: Sequence[Value], test: Callable[[], Val]) -> None:
-        """Visit the test of a while loop in `block`; it is not evaluated once a jump has ended the loop."""
+    def visit_test(self, block: Block, args: Sequence[Value], test: Callable[[], Val]) -> bool:
+        """Visit the test of a while loop in `block`; it is not evaluated once a jump has ended the loop.
+
+        False means that the test sets names of its own, which are carried from now on: visit it again.
+        """
         env = self.v.frame.env
         env.begin()
         try:
@@ -209,6 +212,13 @@ class Carried:
         finally:
             changes = env.end()
         self.tested = {name: changes.get(name, value) for name, value in self.entry.items()}
+        fresh = [n for n, e in self.entry.items() if isinstance(e, Unset) and is_number(self.tested[n])]
+        for name in fresh:
+            self.numbers[name] = join_type(self.v, self.tested[name])
+            self.entry[name] = joins.filler(self.v, self.tested[name])
+        if fresh:
+            drop_block(block)
+        return not fresh
 
     def _guarded_test(self, test: Callable[[], Val]) -> Value:
         v = self.v

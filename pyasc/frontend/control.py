@@ -66,6 +66,7 @@ def guarded(v: Visitor, flags: Sequence[str], visit: Callable[[], None]) -> None
     """Visit only where no jump is under way, which is known inside."""
     env = v.frame.env
     pending = {name: env.values[name] for name in flags}
+    unchanged: list[str] = []
 
     def inside() -> None:
         for name in flags:
@@ -73,9 +74,15 @@ def guarded(v: Visitor, flags: Sequence[str], visit: Callable[[], None]) -> None
         visit()
         for name, value in pending.items():
             if env.values[name] == FALSE:
+                unchanged.append(name)
                 env.set(name, value)
 
-    branch(v, v.emit.fn("not", any_flag(v, flags)), inside, lambda: None)
+    def outside() -> None:
+        # Only the flag itself can have brought us here, and what the other side makes of it matters then alone.
+        if len(flags) == 1 and not unchanged:
+            env.set(flags[0], TRUE)
+
+    branch(v, v.emit.fn("not", any_flag(v, flags)), inside, outside)
 
 
 def any_flag(v: Visitor, flags: Sequence[str]) -> Value:

@@ -198,9 +198,10 @@ def _while_loop(
     before = after = Block()
     while True:
         before, after = Block([*lead, *carried.types]), Block([*lead, *carried.types])
-        carried.visit_test(
+        if not carried.visit_test(
             before, before.args[len(lead) :], lambda b=before: test(b.args[0] if lead else None)
-        )
+        ):
+            continue
         carried.visit(after, after.args[len(lead) :], lambda a=after: run(a.args[0] if lead else None))
         if carried.stable(before, after):
             break
