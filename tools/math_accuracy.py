@@ -29,9 +29,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "math-accuracy.md"
 CHUNK = 1 << 20
 # Ends of ranges, switches between branches, and points near zeros of the functions.
 SPECIAL = np.array(
-    """0 inf 1e-45 1.1754944e-38 3.4028235e38 1e30 1.9e38 0.33333334 0.5 0.9999999 1 1.0000001 2 5 9 10 10.05 13
-    17.5 20 87.33655 88.72283 88.72284 89.41599 103.97208 126 127.99999 128 149 150 367.5 0.7853982 1.5707964
-    3.1415927 6.2831855 8388608 16777216 2147483648""".split(),
+    """0 inf 1e-45 1.1754944e-38 3.4028235e38 1e30 1.9e38 1e-20 0.1 0.33333334 0.5 0.9999999 1 1.0000001 1.5 2 3 5
+    7 9 10 10.05 13 17.5 20 87.33655 88.72283 88.72284 89.41599 103.97208 126 127.99999 128 149 150 367.5 0.7853982
+    1.5707964 3.1415927 6.2831855 8388607.5 8388608 16777216 33554432 2147483648""".split(),
     np.float32,
 )
 
@@ -83,9 +83,27 @@ FUNCTIONS = (
 )
 
 
+@dataclass(frozen=True)
+class BinaryFunction:
+    """A runtime function of two float32 arguments, its float64 reference and the bound it promises."""
+
+    name: str
+    reference: Callable[[Doubles, Doubles], Doubles]
+    bound: float
+
+
+BINARY_FUNCTIONS = (
+    BinaryFunction("pow", np.power, 1.0),
+    BinaryFunction("atan2", np.arctan2, 2.0),
+    BinaryFunction("hypot", np.hypot, 1.0),
+)
+
+
 def make_shim(flags: tuple[str, ...] = ("-march=native",)) -> Shim:
     """Compile one simd loop per function."""
-    return Shim([Loop(f.name, f"pa_{f.name}(a)", ("f32",), "f32") for f in FUNCTIONS], flags)
+    loops = [Loop(f.name, f"pa_{f.name}(a)", ("f32",), "f32") for f in FUNCTIONS]
+    loops += [Loop(f.name, f"pa_{f.name}(a, b)", ("f32", "f32"), "f32") for f in BINARY_FUNCTIONS]
+    return Shim(loops, flags)
 
 
 def float32_chunks(stride: int) -> Iterator[Floats]:
@@ -144,14 +162,46 @@ def measure(shim: Shim, function: Function, stride: int) -> Worst:
     return worst
 
 
+def edge_pairs() -> tuple[Floats, Floats]:
+    """All pairs of special values of both signs."""
+    a, b = np.meshgrid(*[next(float32_chunks(1 << 31))] * 2)
+    return a.ravel(), b.ravel()
+
+
+def random_pairs(name: str, count: int) -> tuple[Floats, Floats]:
+    """Pairs of any two bit patterns, and as many whose result is neither too large nor too small."""
+    rng = np.random.default_rng(17)
+    a, b = rng.integers(0, 1 << 32, (2, count), dtype=np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        x = np.abs(a)
+        exponent = np.where(np.isfinite(x) & (x > 0) & (x != 1), np.log2(x.astype(np.float64)), 1.0)
+        scale = np.exp(rng.uniform(-10, 10, count))
+        near = rng.uniform(-150, 130, count) / exponent if name == "pow" else a * scale
+        return np.concatenate([a, x]), np.concatenate([b, near.astype(np.float32)])
+
+
+def measure_pairs(shim: Shim, function: BinaryFunction, a: Floats, b: Floats) -> Worst:
+    """Return the worst error of a function of two arguments; `at` is the first of them."""
+    with np.errstate(all="ignore"):
+        exact = np.asarray(function.reference(a.astype(np.float64), b.astype(np.float64)))
+    return compare(a, shim(function.name, a, b), exact)
+
+
 def table(stride: int) -> str:
     """Measure every function and return the page."""
     shim = make_shim()
-    rows = [(f, measure(shim, f, stride)) for f in FUNCTIONS]
-    outside = [f"{f.name}: {w}, bound {f.bound}" for f, w in rows if w.wrong or w.ulps > f.bound]
+    rows = [(f.name, f.bound, f.note, measure(shim, f, stride)) for f in FUNCTIONS]
+    note = f"on {4 * CHUNK:,} pairs; the first argument is shown"
+    for f in BINARY_FUNCTIONS:
+        worst = measure_pairs(shim, f, *edge_pairs())
+        worst = worst.merge(measure_pairs(shim, f, *random_pairs(f.name, 2 * CHUNK)))
+        rows.append((f.name, f.bound, note, worst))
+    outside = [f"{name}: {w}, bound {bound}" for name, bound, _, w in rows if w.wrong or w.ulps > bound]
     if outside:
         raise SystemExit("\n".join(outside))
-    lines = [f"| `{f.name}` | {w.ulps:.3f} | `{w.at!r}` | {f.bound:g} | {f.note} |" for f, w in rows]
+    lines = [
+        f"| `{name}` | {w.ulps:.3f} | `{w.at!r}` | {bound:g} | {note} |" for name, bound, note, w in rows
+    ]
     head = HEAD.format(count=(1 << 32) // stride, machine=platform.machine())
     return head + "\n".join(lines) + "\n"
 
