@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyasc import knobs
 from pyasc.passes.base import Context, Hook, Pass, Remark, run_passes
@@ -19,7 +19,6 @@ from pyasc.runtime.files import write_atomically
 
 if TYPE_CHECKING:
     from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit
-    from pyasc.frontend.dependencies import Dependency
     from pyasc.ir.dialects.func import Func, Module
 
 PIPELINE_BY_LEVEL = {0: "O0", 1: "cpu", 2: "cpu", 3: "cpu"}
@@ -29,11 +28,15 @@ LEVELS = {"py": ""} | {name: name for name in ("loop", "structured", "cpu") if n
 """From the name of a level that can be shown to the pipeline that ends there."""
 
 
+Watched = tuple[Callable[[], Any], Any]
+"""What reads a value from outside the kernel, and the value that the kernel was compiled for."""
+
+
 @dataclass(frozen=True)
 class LoweredKernel:
     """A kernel at the loop level, ready to be emitted: its C interface, its IR, what the passes said.
 
-    `watched` are the values read from outside the kernel, which a launch has to find unchanged.
+    A launch has to find all that is `watched` unchanged.
     """
 
     abi: KernelABI
@@ -41,7 +44,7 @@ class LoweredKernel:
     file: str
     remarks: tuple[Remark, ...] = ()
     line_comments: bool = False
-    watched: tuple[Dependency, ...] = ()
+    watched: tuple[Watched, ...] = ()
 
 
 @dataclass(frozen=True)

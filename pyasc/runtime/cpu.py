@@ -22,7 +22,7 @@ _SLOW = frozenset({"scf.while", "py.print"})
 """Operations that may take long on little data, or call back into Python: with them the lock is released."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CpuDevice:
     """The processor of this machine."""
 
@@ -70,8 +70,7 @@ def entry_of(
     holding = library.function(abi.symbol, types, hold_gil=True)
     if kernel is None:
         return Entry(releasing, holding, faults.fail)
-    watched = tuple((each.read, each.value) for each in kernel.watched)
     names = {op.name for op in kernel.module.walk()}
     quick = names.isdisjoint(_SLOW)
     can_fail = bool(faults.sites) or "mem.alloc" in names
-    return Entry(releasing, holding if quick else releasing, faults.fail, can_fail, watched)
+    return Entry(releasing, holding if quick else releasing, faults.fail, can_fail, kernel.watched)

@@ -254,31 +254,38 @@ class _Writer:
         self._miss_if([f"{name} is not _c_{name} and _key({name}) != _k_{name}"])
 
     def _sizes(self) -> None:
-        steps = size_steps(self.abi)
+        twins = self._twins()
         for param in self.given:
             self.lines.append(f"_s_{param.name} = {param.name}.shape")
-        self._miss_if(f"len(_s_{p.name}) != {len(p.shape)}" for p in self.given)
+        self._miss_if(f"_s_{name} != _s_{twin}" for name, twin in twins.items())
+        self._miss_if(f"len(_s_{p.name}) != {len(p.shape)}" for p in self.given if p.name not in twins)
+        steps = size_steps(self.abi)
         for step in steps:
             if isinstance(step, Bind):
                 extent = f"_s_{step.param}[{step.axis}]"
-                shifted = f"{extent} - {step.offset}" if step.offset else extent
-                self.lines.append(f"_n_{step.size} = {'' if step.sign == 1 else '-'}({shifted})")
+                shifted = f"({extent} - {step.offset})" if step.offset else extent
+                self.lines.append(f"_n_{step.size} = {'' if step.sign == 1 else '-'}{shifted}")
         solved = [s for s in steps if isinstance(s, Bind) and (s.offset or s.sign != 1)]
         self._miss_if(f"_n_{step.size} < 0" for step in solved)
         self._miss_if(
             f"_s_{step.param}[{step.axis}] != {_extent(step.extent)}"
             for step in steps
-            if not isinstance(step, Bind)
+            if not isinstance(step, Bind) and step.param not in twins
         )
+
+    def _twins(self) -> dict[str, str]:
+        """From an array to an earlier one that is declared with the same shape."""
+        first: dict[tuple[Extent, ...], str] = {}
+        names = {p.name: first.setdefault(p.shape, p.name) for p in self.given if p.shape}
+        return {name: twin for name, twin in names.items() if name != twin}
 
     def _addresses(self) -> None:
         for param in self.given:
             self.lines.append(f"_p_{param.name} = _address(id({param.name}) + _offset).value")
+            self.lines.append(f"_b_{param.name} = {param.name}.nbytes")
 
     def _overlaps(self) -> None:
         given = self.given
-        for param in given:
-            self.lines.append(f"_b_{param.name} = {param.name}.nbytes")
         for number, first in enumerate(given):
             self._miss_if(
                 f"_p_{first.name} < _p_{other.name} + _b_{other.name} and "
@@ -323,7 +330,9 @@ class _Writer:
 
 
 def _extent(extent: Extent) -> str:
-    return str(extent) if isinstance(extent, int) else f"({_polynomial(extent)})"
+    if isinstance(extent, int):
+        return str(extent)
+    return f"_n_{extent.as_name}" if extent.as_name is not None else f"({_polynomial(extent)})"
 
 
 def _polynomial(expr: SizeExpr) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyasc.runtime.launcher import Launch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelDevice:
     """The model of an Ascend core."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyasc.runtime.launcher import Launch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NpuDevice:
     """An Ascend NPU."""
 

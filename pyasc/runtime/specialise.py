@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyasc.frontend.compile import (
@@ -24,7 +25,7 @@ from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
-from pyasc.runtime.compiler import LoweredKernel, lower
+from pyasc.runtime.compiler import LoweredKernel, Watched, lower
 from pyasc.runtime.fix_sizes import fix_sizes
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Specialisation:
     abi: KernelABI
     result: FrontendResult
     file: str
+    globals: Mapping[str, Any]
     line_comments: bool = False
     remarks: tuple[Remark, ...] = ()
     _module: Module | None = field(default=None)
@@ -69,8 +71,15 @@ class Specialisation:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
         self.remarks = tuple(lower(module, pipeline, hook).remarks)
-        watched = tuple(each for each in self.result.dependencies if not _constant(each))
+        watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.line_comments, watched)
+
+    def _watch(self, dependency: Dependency) -> Watched:
+        file, _, name = dependency.path.rpartition(":")
+        if dependency.kind == "global" and file == self.file and name in self.globals:
+            # The general reader looks through closures and builtins, which takes five times as long.
+            return partial(self.globals.get, name), dependency.value
+        return dependency.read, dependency.value
 
 
 def _constant(dependency: Dependency) -> bool:
@@ -86,7 +95,7 @@ def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specia
     (func,) = (each for each in result.module.functions if each.kernel)
     fix_sizes(func, sizes)
     abi = _abi(kernel, func, signature, types)
-    return Specialisation(types, abi, result, source.file, kernel.options.debug)
+    return Specialisation(types, abi, result, source.file, source.globals, kernel.options.debug)
 
 
 def _options(kernel: Kernel) -> CompileOptions:
