@@ -316,7 +316,7 @@ def run_frame(v: Visitor, node: ast.Call, frame: Frame) -> Val:
     frame.call_site = v.location(node)
     v.serial += 1
     frame.key = (*v.frame.key, node, frame.node)
-    mutates, v.mutates = v.mutates, v.mutates or mutates_arrays(frame.node)
+    mutates, v.mutates = v.mutates, v.mutates or frame.scan.mutates
     try:
         with v.inside(frame):
             return function_result(v, frame)
@@ -345,31 +345,3 @@ def function_result(v: Visitor, frame: Frame) -> Val:
     from pyasc.frontend.objects import checked_result
 
     return checked_result(v, frame, result)
-
-
-def mutates_arrays(node: ast.AST) -> bool:
-    """Whether a function assigns to elements of named arrays, so that names for one array must stay aliases."""
-    locals_only = {a.arg for a in ast.walk(node) if isinstance(a, ast.arg)}
-    for child in ast.walk(node):
-        if isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
-            base = child.value
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            if not (isinstance(base, ast.Name) and base.id in locals_only):
-                return True
-        if (
-            isinstance(child, ast.Call)
-            and isinstance(child.func, ast.Attribute)
-            and child.func.attr in _WRITERS
-        ):
-            return True
-        if isinstance(child, ast.Assign) and isinstance(child.value, ast.Name) and _augments(node):
-            return True
-    return False
-
-
-_WRITERS = frozenset({"copy", "atomic_add", "atomic_max", "atomic_min"})
-
-
-def _augments(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) for n in ast.walk(node))

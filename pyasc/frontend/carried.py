@@ -94,7 +94,7 @@ class Carried:
         facts = v.frame.liveness.iteration(node)
         after = v.frame.liveness.body(node.orelse).reads
         self.names = sorted(facts.may_set)
-        captured = v.frame.captured
+        captured = v.frame.scan.captured
         self.live_in = {n for n in self.names if n in facts.reads or n in captured}
         self.live_out = {n for n in self.names if n in after or v.frame.live(n)}
         self.flags = self._flag_names() if flags else []

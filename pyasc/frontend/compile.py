@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend import numeric
-from pyasc.frontend.calls import function_result, mutates_arrays
+from pyasc.frontend.calls import function_result
 from pyasc.frontend.contents import CONTENTS
 from pyasc.frontend.dependencies import Dependencies
 from pyasc.frontend.frames import Frame
@@ -126,7 +126,7 @@ class _Function:
         frame = Frame(source, source.node)
         self.visitor = Visitor(CONTENTS, frame, self.entry, options)
         self.visitor.dependencies.read_source(source)
-        self.visitor.mutates = mutates_arrays(source.node)
+        self.visitor.mutates = frame.scan.mutates
         self.visitor.emit.builder.loc = source.location(source.node)
         self.outputs: list[Value] = []
         self.types = {p.name: param_types[p.name] for p in signature.parameters if p.name in param_types}
@@ -134,6 +134,11 @@ class _Function:
             self.visitor.float_bits = 64
         for parameter in signature.parameters:
             self._bind(parameter.name, self.types.get(parameter.name), parameter.default)
+
+    def _returned(self) -> ast.AST:
+        """The place to blame for what the function returns."""
+        node = self.source.node
+        return node.body if isinstance(node, ast.Lambda) else self.visitor.frame.scan.returned or node
 
     def _bind(self, name: str, type_: ParamType | None, default: Any) -> None:
         v = self.visitor
@@ -164,7 +169,7 @@ class _Function:
         v = self.visitor
         items = result.items if isinstance(result, Tuple) else () if result == Const(None) else (result,)
         declared = self._declared(len(items), isinstance(result, Tuple))
-        v.emit.builder.loc = self.source.location(_last_return(self.source.node))
+        v.emit.builder.loc = self.source.location(self._returned())
         for k, (item, kind) in enumerate(zip(items, declared, strict=True)):
             self._output(item, kind, "out" if len(items) == 1 else f"out{k}")
 
@@ -174,7 +179,7 @@ class _Function:
             return [None] * count
         if len(declared) != count or self.signature.returns_tuple != is_tuple:
             raise self.visitor.error(
-                _last_return(self.source.node),
+                self._returned(),
                 "PA0413",
                 f"returns {count} value{'s'[: count != 1]}, declared are {len(declared)}",
             )
@@ -191,13 +196,13 @@ class _Function:
             self._scalar_output(item, kind, name)
         else:
             raise v.error(
-                _last_return(self.source.node), "PA0413", f"a kernel cannot return {describe(item)}",
+                self._returned(), "PA0413", f"a kernel cannot return {describe(item)}",
                 hint="return arrays, numbers, or a tuple of these",
             )  # fmt: skip
 
     def _array_output(self, item: Array | Tensor, kind: Kind | None, name: str) -> None:
         v = self.visitor
-        node = _last_return(self.source.node)
+        node = self._returned()
         if isinstance(kind, (ScalarKind, WeakKind)) or (
             isinstance(kind, ArrayKind) and kind.dtype is not item.dtype
         ):
@@ -231,7 +236,7 @@ class _Function:
 
     def _scalar_type(self, item: Val, kind: Kind | None) -> DType:
         v = self.visitor
-        node = _last_return(self.source.node)
+        node = self._returned()
         found = numeric.number_type(v, item)
         match kind:
             case ScalarKind(dtype=dtype):
@@ -297,7 +302,7 @@ class _Function:
     def _mapped_output(self, item: Val, kind: Kind | None, name: str, index: Value) -> None:
         if not is_number(item):
             raise self.visitor.error(
-                _last_return(self.source.node), "PA0413", f"a function of scalars returns {describe(item)}"
+                self._returned(), "PA0413", f"a function of scalars returns {describe(item)}"
             )
         out = self._add_output(RefType((size(MAPPED_SIZE),), self._scalar_type(item, kind)), name)
         store_element(self.visitor, out, [index], item)
@@ -324,11 +329,3 @@ class _Function:
 
 def _symbol(name: str) -> str:
     return "kernel_lambda" if name == "<lambda>" else name
-
-
-def _last_return(node: ast.AST) -> ast.AST:
-    """The place to blame for what a function returns."""
-    if isinstance(node, ast.Lambda):
-        return node.body
-    returns = [n for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
-    return returns[-1].value or node if returns else node

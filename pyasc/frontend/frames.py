@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pyasc.frontend.liveness import Liveness, assigned_names, captured_names
+from pyasc.frontend.liveness import Liveness
+from pyasc.frontend.scan import Scan, scan
 from pyasc.frontend.source import FunctionNode, KernelSource
 from pyasc.frontend.values import FALSE, Const, Val
 from pyasc.ir.location import Location
@@ -109,16 +110,9 @@ class Frame:
         self.env.values.setdefault(RETURN, FALSE)
 
     @cached_property
-    def locals(self) -> frozenset[str]:
-        """Names that assignments make local to the function."""
-        args = self.node.args
-        params = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-        return assigned_names(self.node) | params
-
-    @cached_property
-    def captured(self) -> frozenset[str]:
-        """Names that nested functions read."""
-        return captured_names(self.node)
+    def scan(self) -> Scan:
+        """What the function's text says as a whole."""
+        return scan(self.node)
 
     @property
     def name(self) -> str:
@@ -143,7 +137,7 @@ class Frame:
 
     def live(self, name: str) -> bool:
         """Whether the value of `name` at this point may be read later."""
-        if name[0] == "%" or name in self.captured:
+        if name[0] == "%" or name in self.scan.captured:
             return True
         loops = {loop.cursor_depth: loop for loop in self.loops}
         for depth in range(len(self.cursors) - 1, -1, -1):

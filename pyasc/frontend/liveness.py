@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pyasc.frontend.scan import children
+
 _NOTHING: frozenset[str] = frozenset()
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -148,7 +150,7 @@ def _returns(node: ast.AST) -> bool:
 
 def contains(node: ast.AST, kinds: tuple[type[ast.AST], ...], stop: tuple[type[ast.AST], ...]) -> bool:
     """Whether a statement of these kinds occurs below `node`, not looking into nested functions or `stop`."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, kinds):
             return True
         if not isinstance(child, (*_SCOPES, *stop, ast.expr)) and contains(child, kinds, stop):
@@ -167,7 +169,7 @@ def expression_facts(node: ast.AST) -> Facts:
     sets: set[str] = set()
     if isinstance(node, ast.Lambda):
         return Facts(_free_names(node))
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         part = expression_facts(child)
         reads |= part.reads
         sets |= part.may_set
@@ -181,29 +183,3 @@ def expression_facts(node: ast.AST) -> Facts:
 def _free_names(node: ast.AST) -> frozenset[str]:
     """Every name that a nested function reads; some may be its own, which does no harm."""
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-
-
-def assigned_names(node: ast.AST) -> frozenset[str]:
-    """Every name that the function `node` makes local."""
-    found: set[str] = set()
-    stack = list(ast.iter_child_nodes(node))
-    while stack:
-        child = stack.pop()
-        if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
-            found.add(child.id)
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found.add(child.name)
-            continue
-        elif isinstance(child, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
-            continue
-        stack.extend(ast.iter_child_nodes(child))
-    return frozenset(found)
-
-
-def captured_names(node: ast.AST) -> frozenset[str]:
-    """Names read inside nested functions, which may be called at any time."""
-    found: set[str] = set()
-    for child in ast.walk(node):
-        if child is not node and isinstance(child, _SCOPES):
-            found |= _free_names(child)
-    return frozenset(found)

@@ -49,7 +49,7 @@ def name(v: Visitor, node: ast.Name) -> Val:
         value = frame.env.get(node.id)
         if value is not None:
             return _local(v, node, frame, value)
-        if node.id in frame.locals:
+        if node.id in frame.scan.locals:
             raise v.error(node, "PA0302", f"`{node.id}` is read before it is set")
         if frame.parent is None:
             return _global(v, node, frame)
