@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyasc import knobs
 from pyasc.ir import docs
+from pyasc.passes.docs import passes_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -35,6 +36,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "environment.md": environment_page,
     "dialects.md": docs.dialects_page,
     "numbers.md": docs.numbers_page,
+    "passes.md": passes_page,
 }
 
 

@@ -195,13 +195,15 @@ class _Resolver:
         if condition is None:
             return False
         self.hoisted.add(key)
-        values = [self.launch.value(each) for each in (extremes.lowest, extremes.highest, site.extent)]
+        single = extremes.lowest == extremes.highest
+        shown = [extremes.lowest] if single else [extremes.lowest, extremes.highest]
+        what = "index {} is" if single else "indices {} to {} are"
         self.launch.insert(
             py.Check(
                 condition=condition,
-                values=values,
+                values=[self.launch.value(each) for each in (*shown, site.extent)],
                 error="IndexError",
-                message=f"indices {{}} to {{}} are out of range for {site.where} with extent {{}}",
+                message=f"{what} out of range for {site.where} with extent {{}}",
                 launch=True,
                 loc=site.op.loc,
             )
