@@ -30,6 +30,7 @@ A loop that does not fit stays, and a remark says which line keeps it, why, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value
@@ -64,19 +65,22 @@ class RaiseLoops(FunctionPass):
         return raised > 0
 
     def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> bool:
+        """Work on a copy, which takes the loop's place or is thrown away."""
         copy = loop.clone()
         assert isinstance(copy, scf.For)
         Builder.before(loop).insert(copy)
-        proofs.forget()
+        _hand_over(loop.results, copy.results)
         try:
             values = self._raise(copy, proofs)
         except CannotRaise as stays:
             if not stays.quiet:
                 context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
+            _hand_over(copy.results, loop.results)
             discard(copy)
             return False
-        loop.replace_with(values)
+        _hand_over(copy.results, values)
         discard(copy)
+        discard(loop)
         return True
 
     def _raise(self, loop: scf.For, proofs: Proofs) -> list[Value]:
@@ -85,6 +89,11 @@ class RaiseLoops(FunctionPass):
             raise CannotRaise(loop.loc, "several inner loops stay together in it", quiet=True)
         op = applies[0] if applies else seed(loop, proofs, self.strict)
         return Absorption(loop, op, proofs).run()
+
+
+def _hand_over(old: Sequence[Value], new: Sequence[Value]) -> None:
+    for a, b in zip(old, new, strict=True):
+        a.replace_uses(b)
 
 
 def discard(op: Operation) -> None:

@@ -79,27 +79,22 @@ def copy_into(ops: Iterable[Operation], at: Builder, mapping: dict[Value, Value]
 
 
 class Proofs:
-    """Facts about values at a place in a function, found out when first asked for."""
+    """Facts about the values of a function, found out when first asked for.
+
+    They stay true while loops are raised, since a value that is replaced is not asked for again.
+    """
 
     def __init__(self, function: func.Func) -> None:
         self._function = function
         self._ranges: Ranges | None = None
+        self.polynomials = Polynomials()
 
     @property
     def ranges(self) -> Ranges:
         """Bounds of the function's values."""
         if self._ranges is None:
-            self._ranges = Ranges(self._function)
+            self._ranges = Ranges(self._function, self.polynomials)
         return self._ranges
-
-    @property
-    def polynomials(self) -> Polynomials:
-        """Normal forms of the function's values."""
-        return self.ranges.polynomials
-
-    def forget(self) -> None:
-        """The function has changed."""
-        self._ranges = None
 
     def in_range(self, load: mem.Load, at: Block) -> bool:
         """Whether all indices of an access are in range whenever control is in a block."""
@@ -233,3 +228,10 @@ def _separate(iterator: int, a: AffineMap, b: AffineMap) -> bool:
 def is_costly(op: Operation) -> bool:
     """Whether an operation is too slow to be repeated in an inner loop."""
     return bool(op.regions) or (isinstance(op, arith.Elementwise) and op.fn in COSTLY)
+
+
+def sweep(block: Block) -> None:
+    """Erase what nothing uses any more."""
+    for op in reversed(block):
+        if (is_plain(op) or isinstance(op, mem.Load)) and not any(value.uses for value in op.results):
+            op.erase()

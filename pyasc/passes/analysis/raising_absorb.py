@@ -45,6 +45,7 @@ from pyasc.passes.analysis.raising import (
     is_plain,
     reads_of,
     slice_of,
+    sweep,
     without,
 )
 from pyasc.passes.analysis.raising_accumulate import accumulate
@@ -399,6 +400,7 @@ class Absorption:
                 last = before.value(mem.Load(ref=each.cell, indices=()))
                 results[each.slot] = cast(last, dtype_of(self.loop.values[each.slot].type), before)
         loads_to_inputs(self.op)
+        sweep(self.op.body.block)
         return results
 
     def _start(self, each: Running, at: Builder) -> None:

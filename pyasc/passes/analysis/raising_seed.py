@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineMap
-from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
+from pyasc.ir.core import Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, st
 from pyasc.ir.dtypes import DType, bf16, f16, f32
 from pyasc.ir.location import Location
@@ -32,7 +32,7 @@ from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import RefType, Type, dtype_of
 from pyasc.passes.analysis.affine import Nest
 from pyasc.passes.analysis.effects import may_alias
-from pyasc.passes.analysis.raising import CannotRaise, Proofs, copy_into, is_plain, slice_of
+from pyasc.passes.analysis.raising import CannotRaise, Proofs, copy_into, is_plain, slice_of, sweep
 from pyasc.passes.analysis.raising_recurrences import Recurrence, Recurrences, call, merged, neutral
 from pyasc.passes.analysis.structured import combiner, loads_to_inputs
 
@@ -114,6 +114,7 @@ class _Flattening:
             if same and store.guard not in (None, guard):
                 raise CannotRaise(op.loc, "it reads what it may have written under another condition")
             if same:
+                self.loads = [load for load in self.loads if load is not op]
                 op.replace_with([store.value])
                 return
         if guard is not None and not self._is_safe(op):
@@ -319,13 +320,6 @@ def _map(nest: Nest, store: mem.Store) -> AffineMap:
     map_ = nest.map(store.indices)
     assert map_ is not None, "every value outside of a nest is affine in it"
     return map_
-
-
-def sweep(block: Block) -> None:
-    """Erase what nothing uses any more."""
-    for op in reversed(block):
-        if (is_plain(op) or isinstance(op, mem.Load)) and not any(value.uses for value in op.results):
-            op.erase()
 
 
 def _cast(value: Value, dtype: DType, at: Builder) -> Value:
