@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend import numeric
-from pyasc.frontend.numeric import apply, describe, number_type, operand, promoted, size_polynomial
-from pyasc.frontend.promotion import WEAK_INT, NumberType, promote, quotient_of
+from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
+from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
@@ -50,10 +50,7 @@ COMPARE: dict[type[ast.AST], Operator] = {
     ast.NotEq: Operator("!=", "ne", operator.ne),
 }
 
-_BITS = frozenset({"and", "or", "xor", "shl", "shr"})
 _POLYNOMIAL = frozenset({"add", "sub", "mul"})
-# What NumPy makes of arithmetic on bools.
-_BOOL_FN = {"add": "or", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
 
 
 def binary(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
@@ -105,29 +102,11 @@ def _tuples(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
 
 
 def _compute(v: Visitor, op: Operator, a: Val, b: Val) -> Val:
-    number = promoted(v, (a, b))
+    fn, number = numeric.application(v, op.fn, (a, b))
     if op.fn == "pow":
-        return _power(v, op, a, b, number)
-    if op.fn == "div":
-        number = _quotient_type(v, a, b)
-    elif op.fn in _BITS:
-        _check_bits(v, op, a, b, number)
-    fn = op.fn
-    if number.dtype.is_bool:
-        if (number.weak and op.fn not in _BITS) or (number.weak and op.fn in ("shl", "shr")):
-            number = WEAK_INT
-        elif op.fn not in _BOOL_FN:
-            raise v.error(
-                None,
-                "PA0407",
-                f"`{op.sign}` does not take bools",
-                hint="convert one with asc.int32(...) first",
-            )
-        else:
-            fn = _BOOL_FN[op.fn]
-    if (same := _neutral(op.fn, a, b, number)) is not None:
-        return same
-    return apply(v, fn, (a, b), number)
+        return _power(v, fn, a, b, number)
+    same = _neutral(op.fn, a, b, number)
+    return apply(v, fn, (a, b), number) if same is None else same
 
 
 def _neutral(fn: str, a: Val, b: Val, number: NumberType) -> Val | None:
@@ -143,25 +122,8 @@ def _neutral(fn: str, a: Val, b: Val, number: NumberType) -> Val | None:
     return a if neutral is not None and b.value == neutral and not isinstance(b.value, bool) else None
 
 
-def _quotient_type(v: Visitor, a: Val, b: Val) -> NumberType:
-    number = promoted(v, (a, b))
-    if number.dtype.is_float:
-        return number
-    result = quotient_of(number)
-    return numeric.weak_float(v) if result.weak else result
-
-
-def _check_bits(v: Visitor, op: Operator, a: Val, b: Val, number: NumberType) -> None:
-    if number.dtype.is_float:
-        raise _no_operator(v, op, a, b)
-
-
-def _power(v: Visitor, op: Operator, a: Val, b: Val, number: NumberType) -> Val:
+def _power(v: Visitor, fn: str, a: Val, b: Val, number: NumberType) -> Val:
     exponent = b.value if isinstance(b, Const) else None
-    if number.dtype.is_bool:
-        raise v.error(
-            None, "PA0407", "`**` does not take bools", hint="convert one with asc.int32(...) first"
-        )
     if number.dtype.is_integer:
         return _integer_power(v, a, b, number, exponent)
     # The exponents for which NumPy uses a simpler function, with the same rounding as that.
@@ -173,7 +135,7 @@ def _power(v: Visitor, op: Operator, a: Val, b: Val, number: NumberType) -> Val:
         return apply(v, "mul", (a, Const(1)), number)
     if exponent == -1:
         return apply(v, "div", (Const(1.0), a), number)
-    return apply(v, op.fn, (a, b), number)
+    return apply(v, fn, (a, b), number)
 
 
 def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int | None) -> Val:
@@ -215,16 +177,8 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
             return Const(op.fn == "ne")
         raise _no_operator(v, op, left, right)
     a, b = operand(v, left), operand(v, right)
-    number = promoted(v, (a, b))
-    kinds = {t.dtype for t in (number_type(v, a), number_type(v, b))}
-    if number.dtype.is_float and kinds == {dtypes.i64, dtypes.u64}:
-        raise v.error(
-            None,
-            "PA0407",
-            f"`{op.sign}` of int64 and uint64 is not exact",
-            hint="convert one to the other's type",
-        )
-    return apply(v, op.fn, (a, b), number)
+    fn, number = numeric.application(v, op.fn, (a, b))
+    return apply(v, fn, (a, b), number)
 
 
 def _compare_sizes(op: Operator, left: Val, right: Val) -> bool | None:
@@ -271,12 +225,8 @@ def negate(v: Visitor, value: Val) -> Val:
     if isinstance(value, SizeVal):
         return size_val(value.expr * -1)
     found = operand(v, value)
-    number = number_type(v, found)
-    if number.dtype.is_bool:
-        if not number.weak:
-            raise v.error(None, "PA0407", "`-` does not take a bool", hint="use `not`, or convert it first")
-        number = WEAK_INT
-    return apply(v, "neg", (found,), number)
+    fn, number = numeric.application(v, "neg", (found,))
+    return apply(v, fn, (found,), number)
 
 
 def positive(v: Visitor, value: Val) -> Val:
@@ -292,12 +242,8 @@ def invert(v: Visitor, value: Val) -> Val:
     if isinstance(value, Const) and isinstance(value.value, int):
         return Const(~int(value.value))
     found = operand(v, value)
-    number = number_type(v, found)
-    if number.dtype.is_float:
-        raise v.error(None, "PA0407", f"`~` does not take {describe(found)}")
-    if number.weak and number.dtype.is_bool:
-        number = WEAK_INT
-    return apply(v, "not", (found,), number)
+    fn, number = numeric.application(v, "not", (found,))
+    return apply(v, fn, (found,), number)
 
 
 def accumulate(v: Visitor, sign: str, total: Val, term: Val) -> Val | None:

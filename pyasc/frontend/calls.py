@@ -11,7 +11,7 @@ from typing import Any
 
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT, RETURN, Env, Frame
-from pyasc.frontend.numeric import describe
+from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.objects import object_value
 from pyasc.frontend.signature import NO_DEFAULT, ArrayKind, ScalarKind, Signature, WeakKind, parse_signature
 from pyasc.frontend.source import KernelSource
@@ -28,7 +28,7 @@ from pyasc.frontend.values import (
     Val,
     is_number,
 )
-from pyasc.frontend.visitor import Visitor
+from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import Related
 from pyasc.language import arrays, math
@@ -235,7 +235,9 @@ def bind_arguments(
     """Values by parameter name, defaults included."""
     positional = [p.name for p in signature.parameters if not p.keyword_only]
     if len(args) > len(positional):
-        raise v.error(node, "PA0408", f"`{name}` takes {len(positional)} arguments, got {len(args)}")
+        raise v.error(
+            node, "PA0408", f"`{name}` takes {plural(len(positional), 'argument')}, got {len(args)}"
+        )
     values = dict(zip(positional, args, strict=False))
     known = {p.name for p in signature.parameters if not p.positional_only}
     for key, value in keywords.items():
@@ -298,7 +300,7 @@ def _inline_closure(
         raise v.error(node, "PA0201", f"`{name}` takes any number of arguments", hint="name each parameter")
     names = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
     if len(args) > len(names):
-        raise v.error(node, "PA0408", f"`{name}` takes {len(names)} arguments, got {len(args)}")
+        raise v.error(node, "PA0408", f"`{name}` takes {plural(len(names), 'argument')}, got {len(args)}")
     values = dict(function.defaults) | dict(zip(names, args, strict=False)) | dict(keywords)
     everything = [*names, *(a.arg for a in parameters.kwonlyargs)]
     for each in everything:
@@ -330,7 +332,11 @@ def function_result(v: Visitor, frame: Frame) -> Val:
         return numeric.read_rounded(v, v.expr(frame.node.body))
     frame.env.values.setdefault(RESULT, Unset("no `return` ran"))
     frame.env.values[RETURN] = FALSE
+    before = len(v.diagnostics)
     v.body(frame.node.body)
+    if len(v.diagnostics) > before:
+        # What it returns is not known, and would only be blamed once more.
+        raise Refused(None)
     result = frame.env.values[RESULT]
     if isinstance(result, Unset):
         return NONE

@@ -9,12 +9,10 @@ from typing import Any
 
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.numeric import apply, operand, promoted
-from pyasc.frontend.promotion import WEAK_INT, NumberType, float_of
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
-from pyasc.ir.numbers import TABLE
 from pyasc.ir.types import ScalarType
 from pyasc.language.math import Elementwise
 
@@ -33,7 +31,9 @@ def elementwise(v: Visitor, function: Elementwise, args: Sequence[Val]) -> Val:
     """A function of `pyasc.language.math` on numbers and arrays."""
     if len(args) != function.arity:
         raise v.error(
-            None, "PA0408", f"asc.{function.name} takes {function.arity} arguments, got {len(args)}"
+            None,
+            "PA0408",
+            f"asc.{function.name} takes {numeric.plural(function.arity, 'argument')}, got {len(args)}",
         )
     if function.fn in _OPERATORS:
         return arithmetic.binary(v, _OPERATORS[function.fn], args[0], args[1])
@@ -46,15 +46,14 @@ def table_function(v: Visitor, fn: str, args: Sequence[Val]) -> Val:
     if folded is not None:
         return folded
     operands = [operand(v, each) for each in args]
-    number = promoted(v, operands)
     if fn == "not":
         return _logical_not(v, operands[0])
-    if "i" not in TABLE[fn].kinds and not number.dtype.is_float:
-        number = float_of(number)
-        number = numeric.weak_float(v) if number.weak else number
-    if number.dtype.is_bool and "b" not in TABLE[fn].kinds:
-        number = WEAK_INT if number.weak else NumberType(dtypes.i8)
-    return apply(v, fn, operands, number)
+    row, number = numeric.application(v, fn, operands)
+    if not row:
+        return operands[0]
+    if number.weak and number.dtype.is_float:
+        number = numeric.weak_float(v)
+    return apply(v, row, operands, number)
 
 
 def _fold(fn: str, args: Sequence[Val]) -> Val | None:

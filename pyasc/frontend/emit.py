@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, func
 from pyasc.ir.dtypes import DType
+from pyasc.ir.numbers import round_constant
 from pyasc.ir.sizes import SizeExpr
-from pyasc.ir.types import ScalarType, TensorType, Type, dtype_of, with_dtype
+from pyasc.ir.types import ScalarType, Type, dtype_of, with_dtype
 
 
 class Emitter:
@@ -46,7 +46,7 @@ class Emitter:
     def constant(self, value: bool | int | float, type_: DType | Type) -> Value:
         """A constant, rounded to its type, at the top of the function."""
         full = ScalarType(type_) if isinstance(type_, DType) else type_
-        rounded = round_number(value, dtype_of(full))
+        rounded = _rounded(value, dtype_of(full))
         key = (repr(rounded), full)
         found = self._constants.get(key)
         if found is None:
@@ -155,25 +155,15 @@ def drop_block(block: Block) -> None:
         op.drop()
 
 
-def round_number(value: bool | int | float, dtype: DType) -> bool | int | float:
-    """A Python number as an element of `dtype` holds it: rounded once, wrapped, or tested for nonzero.
-
-    Raises OverflowError for an integer that an integer type cannot hold.
-    """
-    if dtype.is_bool:
-        return bool(value)
-    if dtype.is_float:
-        return _round_float(value, dtype)
-    whole = int(value)
-    if not fits(whole, dtype):
-        raise OverflowError(f"{whole} does not fit {dtype}")
-    return whole
+def _rounded(value: bool | int | float, dtype: DType) -> bool | int | float:
+    whole = int(value) if isinstance(value, bool) and dtype.is_integer else value
+    return round_constant(whole, dtype)
 
 
 def convert_number(value: bool | int | float, dtype: DType) -> bool | int | float:
     """A Python number after an explicit conversion: floats truncate and saturate, integers wrap."""
     if not dtype.is_integer:
-        return round_number(value, dtype)
+        return round_constant(value, dtype)
     low, high = bounds(dtype)
     if isinstance(value, float):
         if math.isnan(value):
@@ -195,34 +185,3 @@ def fits(value: int, dtype: DType) -> bool:
     """Whether an integer type can hold the value."""
     low, high = bounds(dtype)
     return low <= value <= high
-
-
-def _round_float(value: bool | int | float, dtype: DType) -> float:
-    try:
-        wide = float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    if dtype is dtypes.f64 or not math.isfinite(wide):
-        return wide
-    if dtype is dtypes.bf16:
-        return _round_bfloat16(wide)
-    form = "e" if dtype is dtypes.f16 else "f"
-    try:
-        return struct.unpack(form, struct.pack(form, wide))[0]
-    except OverflowError:
-        return math.copysign(math.inf, wide)
-
-
-def _round_bfloat16(value: float) -> float:
-    mantissa, exponent = math.frexp(value)
-    # Eight significant bits, fewer below the smallest normal number 2**-126.
-    bits = min(8, exponent + 133)
-    if bits < 0:
-        return math.copysign(0.0, value)
-    rounded = math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
-    return math.copysign(math.inf, value) if abs(rounded) >= 2.0**128 else math.copysign(rounded, value)
-
-
-def tensor_type(shape: Sequence[int | SizeExpr | None], dtype: DType) -> TensorType:
-    """A tensor type."""
-    return TensorType(tuple(shape), dtype)

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from pyasc.frontend import promotion
 from pyasc.frontend.emit import fits
 from pyasc.frontend.promotion import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, NumberType, promote
 from pyasc.frontend.values import (
@@ -70,7 +71,7 @@ def describe(value: Val) -> str:
         case Scalar():
             return value.dtype.numpy
         case Tensor() | Array():
-            return f"{value.dtype.numpy} array of {len(value.shape)} dimension{'s'[: len(value.shape) != 1]}"
+            return f"{value.dtype.numpy} array of {plural(len(value.shape), 'dimension')}"
         case Row():
             return f"{value.array.dtype.numpy} array"
         case Tuple(items=items):
@@ -81,6 +82,11 @@ def describe(value: Val) -> str:
             return f"the method `{name}`"
         case _:
             return f"a {type(value).__name__.lower()}"
+
+
+def plural(count: int, what: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 def _describe_object(found: Any) -> str:
@@ -319,6 +325,14 @@ def promoted(v: Visitor, operands: Sequence[Val]) -> NumberType:
     for value in operands[1:]:
         result = promote(result, number_type(v, value))
     return result
+
+
+def application(v: Visitor, fn: str, operands: Sequence[Val]) -> tuple[str, NumberType]:
+    """The row of the number table that computes `fn`, and the type that its operands are converted to."""
+    try:
+        return promotion.application(fn, *(number_type(v, each) for each in operands))
+    except TypeError as error:
+        raise v.error(None, "PA0407", str(error)) from None
 
 
 def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:

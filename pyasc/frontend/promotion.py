@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The type that numbers of different types meet in: NumPy 2's rules, with float32 where NumPy makes float64.
+"""The type that numbers of different types meet in, by the rules of the number table (`pyasc.ir.numbers`).
 
-Python numbers are weak: they take the type of what they meet, unless it cannot hold their kind of value.
+Python numbers are weak: they take the type of what they meet, unless it cannot hold their kind of value. A run-time
+Python float has a width here, since a kernel with float64 parameters computes it in float64.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir import dtypes
+from pyasc.ir import dtypes, numbers
 from pyasc.ir.dtypes import DType
-
-_FLOATS = (dtypes.f16, dtypes.f32, dtypes.f64)
+from pyasc.ir.numbers import Operand, Weak
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,81 +21,42 @@ class NumberType:
     dtype: DType
     weak: bool = False
 
+    @property
+    def operand(self) -> Operand:
+        """The type in the notation of the number table."""
+        return _WEAK[self.dtype.kind] if self.weak else self.dtype
+
     def __str__(self) -> str:
-        return {"f": "float", "i": "int", "b": "bool"}[self.dtype.kind] if self.weak else str(self.dtype)
+        return {"f": "float", "i": "int", "b": "bool"}[self.dtype.kind] if self.weak else self.dtype.numpy
 
 
+_WEAK = {weak.kind: weak for weak in Weak}
 WEAK_BOOL = NumberType(dtypes.i1, True)
 WEAK_INT = NumberType(dtypes.i64, True)
 WEAK_FLOAT = NumberType(dtypes.f32, True)
+_PLAIN = {Weak.BOOL: WEAK_BOOL, Weak.INT: WEAK_INT, Weak.FLOAT: WEAK_FLOAT}
+
+
+def number_type(operand: Operand, *sources: NumberType) -> NumberType:
+    """An answer of the number table; a weak float is as wide as the widest weak float it comes from."""
+    if isinstance(operand, DType):
+        return NumberType(operand)
+    if operand is Weak.FLOAT and any(s.weak and s.dtype is dtypes.f64 for s in sources):
+        return NumberType(dtypes.f64, True)
+    return _PLAIN[operand]
 
 
 def promote(a: NumberType, b: NumberType) -> NumberType:
     """The type in which two numbers are computed together."""
     if a == b:
         return a
-    if a.weak == b.weak:
-        return _promote_weak(a, b) if a.weak else NumberType(promote_dtypes(a.dtype, b.dtype))
-    weak, strong = (a, b) if a.weak else (b, a)
-    if _rank(weak.dtype) <= _rank(strong.dtype):
-        return strong
-    if weak.dtype.is_float:
-        return NumberType(weak.dtype)
-    return NumberType(dtypes.i64)
+    return number_type(numbers.promote(a.operand, b.operand), a, b)
 
 
-def _promote_weak(a: NumberType, b: NumberType) -> NumberType:
-    first, second = sorted((a, b), key=lambda t: (_rank(t.dtype), t.dtype.bits))
-    return second if first != second else first
+def application(fn: str, *operands: NumberType) -> tuple[str, NumberType]:
+    """The row of the number table that computes `fn` on these operands, and the type they are converted to.
 
-
-def _rank(dtype: DType) -> int:
-    """Bool below integers below floats."""
-    return "biuf".index(dtype.kind) if dtype.kind != "u" else 1
-
-
-def promote_dtypes(a: DType, b: DType) -> DType:
-    """NumPy's result type of two strong types; bfloat16 with float16 and wide integers gives float32."""
-    if a is b:
-        return a
-    low, high = sorted((a, b), key=_rank)
-    if low.is_bool:
-        return high
-    if low.is_float:
-        return _promote_floats(low, high)
-    if high.is_float:
-        return high if high.bits > 16 or low.bits == 8 else dtypes.f32
-    return _promote_integers(low, high)
-
-
-def _promote_floats(a: DType, b: DType) -> DType:
-    if a.bits == b.bits:
-        return dtypes.f32
-    return a if a.bits > b.bits else b
-
-
-def _promote_integers(a: DType, b: DType) -> DType:
-    if a.kind == b.kind:
-        return a if a.bits > b.bits else b
-    signed, unsigned = (a, b) if a.kind == "i" else (b, a)
-    if signed.bits > unsigned.bits:
-        return signed
-    wide = {8: dtypes.i16, 16: dtypes.i32, 32: dtypes.i64}.get(unsigned.bits)
-    # NumPy answers float64 for uint64 with a signed type; float32 is what stands for it here.
-    return dtypes.f32 if wide is None else wide
-
-
-def float_of(number: NumberType) -> NumberType:
-    """The type in which a function of real numbers computes: floats as they are, integers as NumPy widens them."""
-    if number.dtype.is_float:
-        return number
-    if number.weak:
-        return WEAK_FLOAT
-    return NumberType(dtypes.f16 if number.dtype.bits == 8 else dtypes.f32)
-
-
-def quotient_of(number: NumberType) -> NumberType:
-    """The type of `/`: floats as they are, integers in float32."""
-    if number.dtype.is_float:
-        return number
-    return WEAK_FLOAT if number.weak else NumberType(dtypes.f32)
+    The row is empty when the operand itself is the result. Raises TypeError where NumPy refuses the types.
+    """
+    found = numbers.signature(fn, *(o.operand for o in operands))
+    return found.fn, number_type(found.operand, *operands)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import EllipsisType
@@ -29,7 +30,7 @@ class ArrayKind:
 
     def __str__(self) -> str:
         parts = (["..."] if self.leading else []) + [print_dim(d) for d in self.dims]
-        return f"{self.dtype}[{', '.join(parts)}]"
+        return f"{self.dtype.numpy}[{', '.join(parts)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class ScalarKind:
     dtype: DType
 
     def __str__(self) -> str:
-        return str(self.dtype)
+        return self.dtype.numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +269,11 @@ class _Reader:
                 found = self._resolve(owner)
                 try:
                     return self.dependencies.read_attribute(found, attr)
-                except AttributeError as error:
-                    raise self._error("PA0301", str(error), node) from None
+                except AttributeError:
+                    close = difflib.get_close_matches(attr, dir(found), 1)
+                    hint = f"did you mean `{close[0]}`?" if close else ""
+                    where = getattr(found, "__name__", type(found).__name__)
+                    raise self._error("PA0311", f"`{where}` has no attribute `{attr}`", node, hint) from None
             case _:
                 return None
 

@@ -31,6 +31,7 @@ def assign_statement(v: Visitor, node: ast.Assign) -> None:
     """`a = b = value`."""
     total = _accumulation(v, node)
     value = v.expr(node.value) if total is None else total
+    v.emit.builder.loc = v.location(node.value)
     for target in node.targets:
         assign(v, target, value)
 

@@ -103,7 +103,7 @@ def _count(v: Visitor, owner: Val, indices: Sequence[Val], node: ast.Subscript |
         raise v.error(
             None if node is None else node.slice,
             "PA0505",
-            f"{count} indices for an array of {rank(owner)} dimensions",
+            f"{count} indices for an array of {numeric.plural(rank(owner), 'dimension')}",
         )
 
 
@@ -176,8 +176,9 @@ def store(v: Visitor, target: ast.Subscript, value: Val) -> None:
     owner, indices = _target(v, target)
     if _all_integers(v, indices) and len(indices) == rank(owner):
         array, complete = _element(v, owner, indices, target)
+        element = element_value(v, value, array.dtype)
         v.emit.builder.loc = v.location(target)
-        store_element(v, array, element_indices(v, complete), value)
+        store_element(v, array, element_indices(v, complete), Scalar(element))
         return
     if len(indices) == 1 and _is_mask(v, indices[0]):
         _store_masked(v, owner, indices[0], value)
