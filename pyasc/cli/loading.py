@@ -21,7 +21,7 @@ from pyasc.language import dtypes as language
 from pyasc.passes.base import Hook
 from pyasc.runtime import compiler
 from pyasc.runtime.abi import PythonParam, abi_of, weak_kinds
-from pyasc.runtime.compiler import LoweredKernel, module_of
+from pyasc.runtime.compiler import LoweredKernel, legalise_symbol, module_of
 from pyasc.runtime.kernel import Kernel
 
 MODULE_NAME = "pyasc_kernels"
@@ -145,10 +145,10 @@ def _from_ir(request: Request, hook: Hook | None) -> list[LoweredKernel]:
     module = parse(read_text(request.file), request.file)
     check(module)
     remarks = () if is_lowered(module) else tuple(compiler.lower(module, request.pipeline, hook).remarks)
-    kernels = [IrKernel(func) for func in module.functions if func.kernel]
+    kernels = [IrKernel(func, legalise_symbol(func)) for func in module.functions if func.kernel]
     return [
         LoweredKernel(
-            abi_of(kernel.func, kernel.signature, weak_kinds(kernel.func)),
+            abi_of(kernel.func, kernel.signature, weak_kinds(kernel.func), name=kernel.name),
             module_of([kernel.func]),
             request.file,
             remarks,
@@ -162,10 +162,11 @@ class IrKernel:
     """A kernel that is given as IR."""
 
     func: Any
+    name: str
 
     @property
     def __name__(self) -> str:
-        return self.func.symbol
+        return self.name
 
     @property
     def signature(self) -> list[PythonParam]:

@@ -227,13 +227,19 @@ def declared_types(
     for keyword, value in kwargs.items():
         _check_keyword(name, signature, keyword, given)
         given[keyword] = value
-    return tuple(_declared_type(name, p, given) for p in signature.parameters)
+    return tuple(_declared_type(name, p, given, signature.mapped) for p in signature.parameters)
 
 
-def _declared_type(name: str, param: Parameter, given: Mapping[str, Any]) -> ArgumentType:
+def _declared_type(name: str, param: Parameter, given: Mapping[str, Any], mapped: bool) -> ArgumentType:
     value = given.get(param.name, param.default)
+    if mapped and isinstance(param.kind, ScalarKind) and is_array_like(value):
+        value = np.reshape(value, -1)
     match param.kind, value:
-        case _, ArrayAnnotation(element=element, shape=shape) if not isinstance(param.kind, ConstexprKind):
+        case ScalarKind(dtype=dtype), ArrayAnnotation(element=ElementType(ir=given_dtype)) if (
+            dtype is given_dtype
+        ):
+            return ArrayType(dtype, 1)
+        case AnyKind() | ArrayKind(), ArrayAnnotation(element=element, shape=shape):
             found = ArrayType(element.ir, len(shape))
             return _check_array(f"{name}: parameter `{param.name}`", _array_kind(param.kind, found), found)
         case AnyKind(), ElementType(ir=dtype):
@@ -251,7 +257,7 @@ def _declared_type(name: str, param: Parameter, given: Mapping[str, Any]) -> Arg
                 raise LaunchError(
                     f"{name}: parameter `{param.name}` needs an argument or a type: it takes {param.kind}"
                 )
-            return argument_type(name, param, value)[0]
+            return argument_type(name, param, value, mapped)[0]
 
 
 def _array_kind(kind: Kind, found: ArrayType) -> ArrayKind:

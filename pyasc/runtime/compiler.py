@@ -96,6 +96,15 @@ def dump_stage(directory: Path, name: str, text: str) -> None:
     write_atomically(directory / name, text)
 
 
+def legalise_symbol(function: Func) -> str:
+    """Give the function a symbol that C++ takes (`double_` for `double`), and return the one it had."""
+    from pyasc.codegen.cpp.names import identifier
+
+    name = function.symbol
+    function.attrs["symbol"] = identifier(name)
+    return name
+
+
 def module_of(functions: Iterable[Func]) -> Module:
     """A module of these functions, which leave the modules they were in."""
     from pyasc.ir.core import block_of

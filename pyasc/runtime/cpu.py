@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyasc.runtime.abi import KernelABI, describe
+from pyasc.runtime.abi import KernelABI, describe, with_symbol
 from pyasc.runtime.build import BuildOptions, cached_library, environment_parts
 from pyasc.runtime.cache import CacheKey, default_cache
 from pyasc.runtime.compiler import LoweredKernel, Unit, emit
@@ -18,7 +19,8 @@ from pyasc.runtime.objects import ModuleDescription, description_source
 from pyasc.runtime.threads import load_kernel_library
 from pyasc.runtime.toolchain import default_toolchain
 
-_SLOW = frozenset({"scf.while", "py.print"})
+PRINT = "py.print"
+_SLOW = frozenset({"scf.while", PRINT})
 """Operations that may take long on little data, or call back into Python: with them the lock is released."""
 
 
@@ -37,12 +39,32 @@ class CpuDevice:
 
         Raises ToolchainMissing, BuildError, CacheError or LoadError.
         """
+        kernels = [_with_own_symbol(kernel) for kernel in kernels]
         unit = emit(kernels)
+        _receive_prints(unit)
         library = load_kernel_library(build_library(unit))
         return [
             make_launcher(abi, entry_of(library, abi, faults, kernel))
             for abi, faults, kernel in zip(unit.abis, unit.faults, kernels, strict=True)
         ]
+
+
+def _with_own_symbol(kernel: LoweredKernel) -> LoweredKernel:
+    """A kernel that prints gets a symbol that no other kernel of the process has: its prints go by it."""
+    if not any(op.name == PRINT for op in kernel.module.walk()):
+        return kernel
+    digest = hashlib.sha256(str(kernel.module).encode()).hexdigest()[:8]
+    symbol = f"{kernel.abi.symbol}_{digest}"
+    kernel.module.function(kernel.abi.symbol).attrs["symbol"] = symbol
+    return replace(kernel, abi=with_symbol(kernel.abi, symbol))
+
+
+def _receive_prints(unit: Unit) -> None:
+    for abi, prints in zip(unit.abis, unit.prints, strict=True):
+        if prints:
+            from pyasc.runtime.prints import print_receiver
+
+            print_receiver().formats[abi.symbol] = prints
 
 
 def build_library(unit: Unit, options: BuildOptions | None = None) -> Path:

@@ -41,8 +41,14 @@ class PrintReceiver:
 
     def receive(self, kernel: bytes, number: int, bits: Any, count: int) -> None:
         """Called by the library for one print."""
-        text, dtypes = self.formats[kernel.decode()][number - 1]
-        self.write(text.format(*_values(dtypes, [bits[i] for i in range(count)])))
+        values = [bits[i] for i in range(count)]
+        formats = self.formats.get(kernel.decode())
+        if formats is None:
+            # A kernel of an object file, whose formats nobody kept.
+            self.write(f"{kernel.decode()}: print {number}: {values}")
+            return
+        text, dtypes = formats[number - 1]
+        self.write(text.format(*_values(dtypes, values)))
 
     def install(self) -> None:
         """Load the library that defines `pyasc_print`, and make it call this receiver."""

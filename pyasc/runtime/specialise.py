@@ -25,7 +25,7 @@ from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
-from pyasc.runtime.compiler import LoweredKernel, Watched, lower
+from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
 from pyasc.runtime.fix_sizes import fix_sizes
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specia
     compile_ = compile_mapped if mapped else compile_function
     result = compile_(source, signature, param_types(signature, types), _options(kernel))
     (func,) = (each for each in result.module.functions if each.kernel)
+    legalise_symbol(func)
     fix_sizes(func, sizes)
     abi = _abi(kernel, func, signature, types)
     return Specialisation(types, abi, result, source.file, source.globals, kernel.options.debug)
