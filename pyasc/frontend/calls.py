@@ -100,6 +100,8 @@ def _call_object(
 ) -> Val:
     from pyasc.frontend.library import LOWERINGS
 
+    if not callable(found) and not isinstance(found, KernelSource):
+        raise v.error(node.func, "PA0411", f"{describe(Const(found))} cannot be called")
     if isinstance(found, ElementType):
         return _convert(v, node, found, args, keywords)
     if isinstance(found, Elementwise):

@@ -33,7 +33,9 @@ def axes_of(v: Visitor, axis: Val, rank: int) -> tuple[int, ...]:
                 None, "PA0509", "an axis must be an integer that is known when the kernel is compiled"
             )
         if not -rank <= each.value < rank:
-            raise v.error(None, "PA0509", f"axis {each.value} of an array of {rank} dimensions")
+            raise v.error(
+                None, "PA0509", f"axis {each.value} of an array of {numeric.plural(rank, 'dimension')}"
+            )
         numbers.append(each.value % rank)
     if len(set(numbers)) != len(numbers):
         raise v.error(None, "PA0509", "an axis is named twice")
