@@ -17,6 +17,8 @@ import pytest
 import pyasc as asc
 from pyasc.runtime.kernel import Kernel
 
+N = asc.dims("N")
+
 
 @asc.kernel
 def scale(x: asc.float32[N], out: asc.float32[N], factor: float = 2.0):
