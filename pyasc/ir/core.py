@@ -164,12 +164,9 @@ class Operation(_Declared):
 
     def drop(self) -> None:
         """Forget the operands here and in every nested operation, so that what they use can go."""
-        self._drop_uses()
-        self._operands = []
-        for inner in self.regions:
-            for block in inner.blocks:
-                for op in block:
-                    op.drop()
+        for op in self.walk():
+            op._drop_uses()
+            op._operands = []
 
     def replace_with(self, values: Sequence[Value]) -> None:
         """Replace all results by `values` and erase the operation."""
@@ -180,20 +177,39 @@ class Operation(_Declared):
         self.erase()
 
     def walk(self) -> Iterator[Operation]:
-        """This operation and all nested ones, parents before children. The visited one may be erased."""
+        """This operation and all nested ones, parents before children.
+
+        The visited one may be erased, and then what it contained is not visited.
+        """
         yield self
-        for inner in self.regions:
-            for block in inner.blocks:
-                for op in block:
-                    yield from op.walk()
+        stack = [self._inner()]
+        while stack:
+            op = next(stack[-1], None)
+            if op is None:
+                stack.pop()
+                continue
+            yield op
+            if op.regions and op.parent is not None:
+                stack.append(op._inner())
 
     def walk_inner_first(self) -> Iterator[Operation]:
-        """All nested operations and this one, children before parents."""
+        """All nested operations and this one, children before parents. The visited one may be erased."""
+        stack: list[tuple[Operation, Iterator[Operation]]] = [(self, self._inner())]
+        while stack:
+            op, inner = stack[-1]
+            child = next(inner, None)
+            if child is None:
+                stack.pop()
+                yield op
+            elif child.regions:
+                stack.append((child, child._inner()))
+            else:
+                yield child
+
+    def _inner(self) -> Iterator[Operation]:
         for inner in self.regions:
             for block in inner.blocks:
-                for op in block:
-                    yield from op.walk_inner_first()
-        yield self
+                yield from block
 
     def ancestors(self) -> Iterator[Operation]:
         """The enclosing operations, innermost first."""
@@ -212,13 +228,18 @@ class Operation(_Declared):
     def clone(self, mapping: dict[Value, Value] | None = None) -> Operation:
         """A detached deep copy; operands are looked up in `mapping`, which gains the copied values."""
         mapping = {} if mapping is None else mapping
+        copy = self.clone_without_regions(mapping)
+        for old_region, new_region in zip(self.regions, copy.regions, strict=True):
+            old_region.clone_into(new_region, mapping)
+        return copy
+
+    def clone_without_regions(self, mapping: dict[Value, Value]) -> Operation:
+        """A detached copy whose regions are empty; `mapping` gains its results."""
         fields = self.spec.fields_of(self, lambda value: mapping.get(value, value))
         copy = type(self)(loc=self.loc, types=[value.type for value in self.results], **fields)
         for old, new in zip(self.results, copy.results, strict=True):
             new.name = old.name
             mapping[old] = new
-        for old_region, new_region in zip(self.regions, copy.regions, strict=True):
-            old_region.clone_into(new_region, mapping)
         return copy
 
     def __str__(self) -> str:
@@ -338,11 +359,17 @@ class Region:
 
     def clone_into(self, target: Region, mapping: dict[Value, Value]) -> None:
         """Append deep copies of all blocks to `target`."""
-        for block in self.blocks:
-            copy = target.add(Block([a.type for a in block.args], [a.name for a in block.args]))
-            mapping.update(zip(block.args, copy.args, strict=True))
-            for op in block:
-                op.clone(mapping).attach(copy)
+        pending: list[tuple[Region, Region]] = [(self, target)]
+        while pending:
+            # Nothing outside a region uses what it defines, so whole blocks are copied before what they nest.
+            source, destination = pending.pop()
+            for block in source.blocks:
+                copy = destination.add(Block([a.type for a in block.args], [a.name for a in block.args]))
+                mapping.update(zip(block.args, copy.args, strict=True))
+                for op in block:
+                    made = op.clone_without_regions(mapping)
+                    made.attach(copy)
+                    pending.extend(zip(op.regions, made.regions, strict=True))
 
 
 def block_of(arg_types: Sequence[Type] = (), arg_names: Sequence[str] = ()) -> Region:

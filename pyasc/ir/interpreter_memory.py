@@ -116,13 +116,63 @@ def _lanes(array: Array, index: Sequence[int], lanes: int) -> Array:
 
 def _vec_load(frame: Frame, op: vec.Load) -> Sequence[Any]:
     assert isinstance(op.value.type, VectorType)
-    return (_lanes(frame[op.ref], frame.all(op.indices), op.value.type.lanes).copy(),)
+    lanes = op.value.type.lanes
+    count = _count(frame, op.count, lanes)
+    found = _lanes(frame[op.ref], frame.all(op.indices), count)
+    return (np.concatenate([found, np.zeros(lanes - count, found.dtype)]),)
 
 
 def _vec_store(frame: Frame, op: vec.Store) -> Sequence[Any]:
     value = frame[op.value]
-    _lanes(frame[op.ref], frame.all(op.indices), len(value))[...] = value
+    count = _count(frame, op.count, len(value))
+    _lanes(frame[op.ref], frame.all(op.indices), count)[...] = value[:count]
     return ()
+
+
+def _count(frame: Frame, count: Sequence[Value], lanes: int) -> int:
+    """How many lanes of an access are in use."""
+    return min(max(frame[count[0]], 0), lanes) if count else lanes
+
+
+def _misaligned(frame: Frame, op: vec.Misaligned) -> Sequence[Any]:
+    array, offsets = frame[op.ref], frame.all(op.indices)
+    address = array.ctypes.data + sum(i * step for i, step in zip(offsets, array.strides, strict=True))
+    return (-address % op.bytes // array.itemsize,)
+
+
+def _nothing(frame: Frame, op: Operation) -> Sequence[Any]:
+    """What is about caches has no meaning here."""
+    return ()
+
+
+def _first(frame: Frame, op: vec.First) -> Sequence[Any]:
+    assert isinstance(op.mask.type, VectorType)
+    return (np.arange(op.mask.type.lanes) < frame[op.count],)
+
+
+def _lane_numbers(frame: Frame, op: vec.Lanes) -> Sequence[Any]:
+    assert isinstance(op.result.type, VectorType)
+    lanes, dtype = op.result.type.lanes, op.result.type.dtype
+    start = np.full(lanes, carried(frame[op.start], dtype))
+    return (evaluate("add", start, np.arange(lanes).astype(start.dtype), dtype=dtype),)
+
+
+def _any_lane(frame: Frame, op: vec.AnyLane) -> Sequence[Any]:
+    return (bool(np.any(frame[op.mask])),)
+
+
+def _vec_scan(frame: Frame, op: vec.Scan) -> Sequence[Any]:
+    values, dtype = frame[op.value].copy(), dtype_of(op.value.type)
+    by = 1
+    while by < len(values):
+        values[by:] = evaluate(op.fn, values[:-by].copy(), values[by:].copy(), dtype=dtype)
+        by *= 2
+    return (values,)
+
+
+def _last(frame: Frame, op: vec.Last) -> Sequence[Any]:
+    values = frame[op.value]
+    return (np.full_like(values, values[-1]),)
 
 
 def _splat(frame: Frame, op: vec.Splat) -> Sequence[Any]:
@@ -154,4 +204,12 @@ HANDLERS: dict[type[Operation], Handler] = {
     vec.Store: _vec_store,
     vec.Splat: _splat,
     vec.Reduce: _reduce,
+    vec.Misaligned: _misaligned,
+    vec.Drain: _nothing,
+    vec.Prefetch: _nothing,
+    vec.First: _first,
+    vec.Lanes: _lane_numbers,
+    vec.AnyLane: _any_lane,
+    vec.Scan: _vec_scan,
+    vec.Last: _last,
 }

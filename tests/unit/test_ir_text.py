@@ -338,3 +338,36 @@ def test_long_and_deep_programs() -> None:
     assert time.perf_counter() - printed < 3
     deep = str(nest(2000))
     assert str(parse_op(deep)) == deep
+
+
+def test_deep_programs_are_walked_cloned_and_dropped() -> None:
+    root = nest(2000)
+    assert [op.name for op in root.walk()] == [op.name for op in preorder(root)]
+    copy = root.clone()
+    assert str(copy) == str(root)
+    assert len(list(copy.walk_inner_first())) == len(list(root.walk()))
+    condition = copy.regions[0].block.args[0]
+    assert len(condition.uses) == 2000
+    copy.drop()
+    assert condition.uses == {}
+
+
+def preorder(root: Operation) -> list[Operation]:
+    """The same order by another way: a stack of operations still to visit."""
+    found, stack = list[Operation](), [root]
+    while stack:
+        op = stack.pop()
+        found.append(op)
+        inner = [child for region in op.regions for block in region.blocks for child in block]
+        stack.extend(reversed(inner))
+    return found
+
+
+def test_what_an_erased_operation_held_is_not_walked() -> None:
+    root = nest(3)
+    seen: list[str] = []
+    for op in root.walk():
+        seen.append(op.name)
+        if isinstance(op, scf.If):
+            op.erase()
+    assert seen == ["func.func", "scf.if"]

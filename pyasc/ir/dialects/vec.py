@@ -8,38 +8,83 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyasc.ir.constraints import I64, REF, SCALAR, VECTOR
+from pyasc.ir.constraints import BOOL, I64, REF, SCALAR, VECTOR
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.declare import attribute, operand, operands, result
 from pyasc.ir.dialects.mem import index_count, same_dtype
-from pyasc.ir.traits import PURE, READS, WRITES
+from pyasc.ir.dtypes import i1, i64
+from pyasc.ir.traits import EFFECT, PURE, READS, WRITES
 from pyasc.ir.types import ScalarType, dtype_of
 
 
 class Load(Operation, name="vec.load", traits=[READS]):
-    """Reads consecutive elements of the last axis, starting at `indices`; alignment is the element's own."""
+    """Reads consecutive elements of the last axis, starting at `indices`; alignment is the element's own.
+
+    With a `count`, the first `count` elements alone are read, and the other lanes are zero.
+    """
 
     ref: Value = operand(REF)
     indices: Sequence[Value] = operands(I64)
+    count: Sequence[Value] = operands(I64, default=(), doc="none, or the number of lanes in use")
     value: Value = result(constraint=VECTOR)
 
     def verify_op(self) -> Iterable[str]:
-        """One index a dimension and the element's dtype."""
+        """One index a dimension, at most one count and the element's dtype."""
         yield from index_count(self.ref, self.indices)
         yield from same_dtype(self.value, self.ref)
+        yield from _at_most_one("count", self.count)
 
 
 class Store(Operation, name="vec.store", traits=[WRITES]):
-    """Writes consecutive elements of the last axis."""
+    """Writes consecutive elements of the last axis; with a `count`, the first `count` of them alone.
+
+    Where `streamed` is given and true, the elements go past the caches: they start on a multiple of the vector's
+    size (see `vec.misaligned`), and `vec.drain` comes before the end of the task.
+    """
 
     value: Value = operand(VECTOR)
     ref: Value = operand(REF, written=True)
     indices: Sequence[Value] = operands(I64)
+    count: Sequence[Value] = operands(I64, default=(), doc="none, or the number of lanes in use")
+    streamed: Sequence[Value] = operands(BOOL, default=(), doc="none, or whether to go past the caches")
 
     def verify_op(self) -> Iterable[str]:
-        """One index a dimension and the element's dtype."""
+        """One index a dimension, at most one count and flag, and the element's dtype."""
         yield from index_count(self.ref, self.indices)
         yield from same_dtype(self.value, self.ref)
+        yield from _at_most_one("count", self.count)
+        yield from _at_most_one("flag", self.streamed)
+
+
+class Misaligned(Operation, name="vec.misaligned", traits=[READS]):
+    """How many elements from `indices` on come before the next multiple of `bytes` in memory.
+
+    It depends on where the run time put the buffer, so no result may depend on it.
+    """
+
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+    bytes: int = attribute()
+    value: Value = result(lambda op: ScalarType(i64))
+
+    def verify_op(self) -> Iterable[str]:
+        """One index a dimension."""
+        yield from index_count(self.ref, self.indices)
+
+
+class Drain(Operation, name="vec.drain", traits=[EFFECT]):
+    """Waits until the streamed stores of this thread can be seen by the others."""
+
+
+class Prefetch(Operation, name="vec.prefetch", traits=[EFFECT]):
+    """Asks for the cache line of an element, which may lie outside of the buffer."""
+
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """One index a dimension."""
+        yield from index_count(self.ref, self.indices)
 
 
 class Splat(Operation, name="vec.splat", traits=[PURE]):
@@ -53,9 +98,54 @@ class Splat(Operation, name="vec.splat", traits=[PURE]):
         yield from same_dtype(self.value, self.result)
 
 
+class First(Operation, name="vec.first", traits=[PURE]):
+    """True in the first `count` lanes."""
+
+    count: Value = operand(I64)
+    mask: Value = result(constraint=VECTOR)
+
+
+class Lanes(Operation, name="vec.lanes", traits=[PURE]):
+    """The scalar plus the number of the lane, in every lane; integers wrap."""
+
+    start: Value = operand(SCALAR)
+    result: Value = result(constraint=VECTOR)
+
+    def verify_op(self) -> Iterable[str]:
+        """Every lane has the scalar's dtype."""
+        yield from same_dtype(self.start, self.result)
+
+
+class AnyLane(Operation, name="vec.any", traits=[PURE]):
+    """Whether the mask is true in any lane."""
+
+    mask: Value = operand(VECTOR)
+    result: Value = result(lambda op: ScalarType(i1))
+
+
+class Scan(Operation, name="vec.scan", traits=[PURE]):
+    """Lane i becomes the combination of lanes 0 to i by `fn`, in a fixed order."""
+
+    value: Value = operand(VECTOR)
+    fn: str = attribute(choices=("add", "mul"))
+    result: Value = result(lambda op: op.value.type)
+
+
+class Last(Operation, name="vec.last", traits=[PURE]):
+    """The last lane in every lane."""
+
+    value: Value = operand(VECTOR)
+    result: Value = result(lambda op: op.value.type)
+
+
 class Reduce(Operation, name="vec.reduce", traits=[PURE]):
     """Combines all lanes by `fn` in a fixed tree order."""
 
     value: Value = operand(VECTOR)
-    fn: str = attribute(choices=("add", "mul", "maximum", "minimum", "pymax", "pymin", "and", "or"))
+    fn: str = attribute(choices=("add", "mul", "maximum", "minimum", "pymax", "pymin", "and", "or", "xor"))
     result: Value = result(lambda op: ScalarType(dtype_of(op.value.type)))
+
+
+def _at_most_one(what: str, values: Sequence[Value]) -> Iterable[str]:
+    if len(values) > 1:
+        yield f"{len(values)} values for one {what}"
