@@ -5,7 +5,7 @@ from __future__ import annotations
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
-    "loop": ("py", "licm", "resolve-indices", "lower-tensors", "cleanup"),
+    "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup"),
     "cpu": (
         "loop",
         "lower-structured",

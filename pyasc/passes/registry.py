@@ -21,6 +21,7 @@ PASSES: dict[str, str] = {
     "licm": "pyasc.passes.licm:Licm",
     "if-convert": "pyasc.passes.if_convert:IfConvert",
     "resolve-indices": "pyasc.passes.resolve_indices:ResolveIndices",
+    "prove": "pyasc.passes.prove:Prove",
     "lower-tensors": "pyasc.passes.lower_tensors:LowerTensors",
     "raise-loops": "pyasc.passes.raise_loops:RaiseLoops",
     "fuse": "pyasc.passes.fuse:Fuse",

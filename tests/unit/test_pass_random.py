@@ -289,10 +289,12 @@ PIPELINES = [
     "if-convert",
     "unroll{factor=3}",
     "resolve-indices",
+    "prove",
+    "resolve-indices,prove,canonicalize",
     "resolve-indices,licm",
     "resolve-indices,cse,forward",
     "resolve-indices,canonicalize,licm,forward,unroll,cleanup",
-    "py,licm,resolve-indices,cleanup,forward,unroll,if-convert,cleanup,licm",
+    "py,licm,resolve-indices,prove,cleanup,forward,unroll,if-convert,cleanup,licm",
 ]
 
 

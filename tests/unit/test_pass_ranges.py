@@ -48,7 +48,7 @@ class Probe:
 
     def holds(self, relation: str, bound: str, name: str = "i") -> bool:
         value, block = self.find(name)
-        return self.ranges.proves(value, relation, parse_size(bound), block)  # type: ignore[arg-type]
+        return self.ranges.proves(value, relation, parse_size(bound), block)
 
 
 RELATIONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}

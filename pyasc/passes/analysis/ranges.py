@@ -15,17 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from pyasc.ir import sizes
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, func, scf
+from pyasc.ir.dialects import arith, func, py, scf
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, ScalarType, TensorType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.bounds import MAX_CONSTANT, MAX_STEP, ZERO, Bound, Bounds, define, is_tame
-
-Relation = Literal["lt", "le", "gt", "ge", "eq", "ne"]
 
 MAX_STEPS = 48
 """Replacements that one proof may try."""
@@ -75,10 +73,13 @@ class Ranges:
                     for value in block.args:
                         self._positions[value] = number = number + 1
 
-    def proves(self, value: Value, relation: Relation, bound: Value | SizeExpr | int, at: Block) -> bool:
-        """Whether `value relation bound` holds whenever control is in the block `at`."""
-        left = self.polynomials.of(value)
-        right = self.polynomials.of(bound) if isinstance(bound, Value) else sizes.lift(bound)
+    def proves(self, value: Value, relation: str, bound: Value | SizeExpr | int, at: Block) -> bool:
+        """Whether `value relation bound` holds whenever control is in the block `at`.
+
+        `relation` is one of lt, le, gt, ge, eq and ne; raises ValueError for another.
+        """
+        left = self.exact(value)
+        right = self.exact(bound) if isinstance(bound, Value) else sizes.lift(bound)
         match relation:
             case "ge":
                 return self.nonnegative(left - right, at)
@@ -92,6 +93,8 @@ class Ranges:
                 return left == right
             case "ne":
                 return self.nonnegative(left - right - 1, at) or self.nonnegative(right - left - 1, at)
+            case _:
+                raise ValueError(f"no relation is named {relation!r}")
 
     def nonnegative(self, expr: SizeExpr, at: Block) -> bool:
         """Whether the polynomial is at least 0 whenever control is in the block `at`."""
@@ -190,7 +193,20 @@ class Ranges:
         assert parent.parent is not None
         outer = self._scope(parent.parent)
         facts = list(self._facts_inside(parent, block))
+        if isinstance(parent.parent.parent_op, func.Func):
+            facts += self._launch_facts(parent.parent)
         return _Scope(outer, _collect(facts, self.polynomials)) if facts else outer
+
+    def _launch_facts(self, block: Block) -> Iterator[SizeExpr]:
+        """What the checks at the start of the function have made sure of, for the regions after them.
+
+        It does not hold in the function's own block, where the checks themselves stand.
+        """
+        for op in block:
+            if op.regions:
+                return
+            if isinstance(op, py.Check) and op.launch:
+                yield from self.facts_of(op.condition, True)
 
     def _facts_inside(self, op: Operation, block: Block) -> Iterator[SizeExpr]:
         match op:
@@ -225,7 +241,7 @@ class Ranges:
     def _comparison(self, op: arith.Elementwise, holds: bool) -> Iterator[SizeExpr]:
         left, right = op.operands
         if isinstance(left.type, ScalarType) and left.type.dtype.name == "i64":
-            fn = op.fn if holds else _NEGATED[op.fn]
+            fn = op.fn if holds else NEGATED[op.fn]
             yield from _FACTS[fn](self.exact(left), self.exact(right))
 
     def _short_circuit(self, op: scf.If, index: int, holds: bool) -> Iterator[SizeExpr]:
@@ -245,7 +261,7 @@ _FACTS: dict[str, Callable[[SizeExpr, SizeExpr], tuple[SizeExpr, ...]]] = {
     "eq": lambda a, b: (a - b, b - a),
     "ne": lambda a, b: (),
 }
-_NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
+NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
 class Names(Protocol):
