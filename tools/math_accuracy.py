@@ -63,7 +63,7 @@ FUNCTIONS = (
     Function("rsqrt", lambda x: 1 / np.sqrt(x), 1.5),
     Function("sin", np.sin, 2.0),
     Function("cos", np.cos, 2.0),
-    Function("tan", np.tan, 3.5),
+    Function("tan", np.tan, 4.0),
     Function("asin", np.arcsin, 3.0),
     Function("acos", np.arccos, 3.0),
     Function("atan", np.arctan, 3.0),
