@@ -38,8 +38,10 @@ from pyasc.ir.dialects import scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.raising import CannotRaise, Proofs
 from pyasc.passes.analysis.raising_absorb import Absorption
+from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_order import order_iterators
 from pyasc.passes.analysis.raising_seed import seed
+from pyasc.passes.analysis.raising_views import look_through_views
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -53,18 +55,36 @@ class RaiseLoops(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Work from the innermost loops outwards, then put the iterators of what was made in order."""
         proofs = Proofs(func)
+        views = look_through_views(func)
         raised = 0
         for op in list(func.walk_inner_first()):
             if isinstance(op, scf.For) and op.parent is not None:
                 raised += self._try(op, proofs, context)
-        if raised:
-            for op in func.walk():
-                if isinstance(op, st.Apply):
-                    order_iterators(op)
-            context.count("raised loops", raised)
-        return raised > 0
+        for op in func.walk():
+            if isinstance(op, st.Apply) and (raised or views):
+                order_iterators(op)
+        context.count("raised loops", raised)
+        context.count("views seen through", views)
+        return raised + views > 0
 
-    def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> bool:
+    def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> int:
+        """Raise a loop, or its parts one by one; returns how many loops that were."""
+        stays = self._replace(loop, proofs)
+        if stays is None:
+            return 1
+        parts = split(loop)
+        if parts is not None:
+            if self._replace(parts.main, proofs) is None:
+                discard(loop)
+                context.count("split loops")
+                return 1 + sum(self._try(part, proofs, context) for part in parts.loops if part is not parts.main)
+            for part in parts.loops:
+                discard(part)
+        if not stays.quiet:
+            context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
+        return 0
+
+    def _replace(self, loop: scf.For, proofs: Proofs) -> CannotRaise | None:
         """Work on a copy, which takes the loop's place or is thrown away."""
         copy = loop.clone()
         assert isinstance(copy, scf.For)
@@ -73,15 +93,13 @@ class RaiseLoops(FunctionPass):
         try:
             values = self._raise(copy, proofs)
         except CannotRaise as stays:
-            if not stays.quiet:
-                context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
             _hand_over(copy.results, loop.results)
             discard(copy)
-            return False
+            return stays
         _hand_over(copy.results, values)
         discard(copy)
         discard(loop)
-        return True
+        return None
 
     def _raise(self, loop: scf.For, proofs: Proofs) -> list[Value]:
         applies = [op for op in loop.body.block if isinstance(op, st.Apply)]

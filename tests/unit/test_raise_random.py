@@ -70,6 +70,9 @@ class Generator:
         if pick < 0.2 and depth > 1:
             self.tiles(counters, depth)
             return
+        if pick < 0.3 and depth > 1:
+            self.product(counters)
+            return
         lower, upper, step = self.bounds(counters)
         carries = pick > 0.7
         inits = [self.value(counters)] if carries else []
@@ -123,6 +126,52 @@ class Generator:
             self.at = each
         self.at.insert(scf.Yield())
         self.at = outer
+
+    def open(self, upper: Value, inits: Sequence[Value] = ()) -> tuple[scf.For, Builder]:
+        """Start a loop from 0; returns it and the builder to go back to."""
+        types = [I64] * len(inits)
+        op = scf.For(
+            lower=self.numbers[0],
+            upper=upper,
+            step=self.numbers[1],
+            inits=inits,
+            types=types,
+            body=block_of([I64, *types]),
+        )
+        self.at.insert(op)
+        outer, self.at = self.at, Builder(op.body.block)
+        return op, outer
+
+    def product(self, counters: Sequence[Value]) -> None:
+        """A product-sum over two loops, often with something before and after it."""
+        outer_loop, first = self.open(self.numbers[4])
+        inner_loop, second = self.open(self.numbers[3])
+        inside = [*counters, outer_loop.counter, inner_loop.counter]
+        start = self.value(inside) if self.random.random() < 0.5 else self.numbers[0]
+        sum_, third = self.open(self.size, [start])
+        i, j, k = outer_loop.counter, inner_loop.counter, sum_.counter
+        a = self.emit(mem.Load(ref=self.refs[self.random.choice("ab")], indices=[i, k]))
+        b = self.emit(mem.Load(ref=self.refs[self.random.choice("ab")], indices=[k, j]))
+        following = self.call("add", sum_.carried[0], self.call("mul", a, b))
+        self.at.insert(scf.Yield(values=[following]))
+        self.at = third
+        result = sum_.values[0]
+        if self.random.random() < 0.6:
+            result = self.call(self.random.choice(("add", "mul", "maximum")), result, self.value(inside))
+        if self.random.random() < 0.8:
+            self.at.insert(
+                mem.Store(value=result, ref=self.refs["c"], indices=[self.random.choice(self.numbers), i, j])
+            )
+        else:
+            self.store(inside, result)
+        if self.random.random() < 0.2:
+            self.statement(inside)
+        self.at.insert(scf.Yield())
+        self.at = second
+        if self.random.random() < 0.2:
+            self.statement([*counters, outer_loop.counter])
+        self.at.insert(scf.Yield())
+        self.at = first
 
     def carried_body(self, counters: Sequence[Value], acc: Value, depth: int) -> None:
         if depth > 1 and self.random.random() < 0.5:

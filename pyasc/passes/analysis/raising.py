@@ -11,7 +11,7 @@ from pyasc.ir.dialects import arith, func, mem, st
 from pyasc.ir.location import Location
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import PURE
-from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.affine import Nest, Polynomials
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.ranges import Ranges
 
@@ -191,6 +191,26 @@ def reads_of(op: st.Apply) -> Iterator[Access]:
 def writes_of(op: st.Apply) -> Iterator[Access]:
     """What a structured op writes."""
     yield from zip(op.outputs, op.output_maps, strict=True)
+
+
+def extend(op: st.Apply, expr: AffineExpr, nest: Nest) -> AffineExpr | None:
+    """An expression of an op inside a nest over the counters of the nest, then the op's iterators; None when the
+    op's symbols are not affine in the counters."""
+    total = AffineExpr((0,) * len(nest.counters) + expr.dims, (), expr.constant)
+    for number, factor in enumerate(expr.symbols):
+        if factor:
+            part = nest.expr(op.symbols[number])
+            if part is None:
+                return None
+            total = total + part * factor
+    return total
+
+
+def extend_map(op: st.Apply, map_: AffineMap, nest: Nest) -> AffineMap | None:
+    """A map of an op inside a nest, as `extend` gives its results."""
+    results = [extend(op, expr, nest) for expr in map_.results]
+    made = tuple(expr for expr in results if expr is not None)
+    return AffineMap(made) if len(made) == len(results) else None
 
 
 def conflict(iterator: int, writes: Sequence[Access], others: Sequence[Access]) -> Access | None:

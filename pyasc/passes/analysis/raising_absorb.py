@@ -41,12 +41,15 @@ from pyasc.passes.analysis.raising import (
     captured,
     conflict,
     copy_into,
+    extend,
+    extend_map,
     is_costly,
     is_plain,
     reads_of,
     slice_of,
     sweep,
     without,
+    writes_of,
 )
 from pyasc.passes.analysis.raising_accumulate import accumulate
 from pyasc.passes.analysis.raising_order import map_each, renumber_symbols
@@ -107,35 +110,25 @@ class Absorption:
                 continue
             raise CannotRaise(op.loc, "other statements stand beside the inner loop", quiet=True)
 
+        for ref, _ in (*reads_of(self.op), *writes_of(self.op)):
+            if not self.nest.is_invariant(ref) and not isinstance(ref.op, mem.Alloc):
+                raise CannotRaise(
+                    self.op.loc, "the inner loop works on a view made in each iteration", quiet=True
+                )
+
     def _is_private(self, ref: Value) -> bool:
         """Whether a buffer is only there for the op's results."""
         return all(user is self.op or isinstance(user, mem.Load) for user in ref.uses) and not any(
             read is ref for read, _ in reads_of(self.op)
         )
 
-    def _extend(self, expr: AffineExpr) -> AffineExpr | None:
-        """An expression of the op with the loop's counter as the first iterator."""
-        total = AffineExpr((0, *expr.dims), (), expr.constant)
-        for number, factor in enumerate(expr.symbols):
-            if factor:
-                part = self.nest.expr(self.op.symbols[number])
-                if part is None:
-                    return None
-                total = total + part * factor
-        return total
-
-    def _extend_map(self, map_: AffineMap) -> AffineMap | None:
-        results = [self._extend(expr) for expr in map_.results]
-        made = tuple(expr for expr in results if expr is not None)
-        return AffineMap(made) if len(made) == len(results) else None
-
     def _maps(self) -> Maps:
         op = self.op
         maps = Maps(
-            [self._extend(expr) for expr in op.lower],
-            [self._extend(expr) for expr in op.upper],
-            [self._extend_map(map_) for map_ in op.input_maps],
-            [self._extend_map(map_) for map_ in op.output_maps],
+            [extend(op, expr, self.nest) for expr in op.lower],
+            [extend(op, expr, self.nest) for expr in op.upper],
+            [extend_map(op, map_, self.nest) for map_ in op.input_maps],
+            [extend_map(op, map_, self.nest) for map_ in op.output_maps],
         )
         if None in maps.outputs:
             raise CannotRaise(
@@ -202,7 +195,7 @@ class Absorption:
             may_alias(ref, out) for ref, _ in reads_of(self.op) for out in self.op.outputs
         ):
             raise self._dependence(met)
-        maps.inputs[:] = [self._extend_map(map_) for map_ in self.op.input_maps]
+        maps.inputs[:] = [extend_map(self.op, map_, self.nest) for map_ in self.op.input_maps]
 
     def _tile(self, maps: Maps, step: int) -> int | None:
         """The iterator that walks one tile of this loop, when the loop does nothing else than to go over tiles."""
