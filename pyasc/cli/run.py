@@ -16,6 +16,7 @@ from pyasc.cli.failures import USAGE, Failure
 from pyasc.cli.loading import IR_SUFFIX, Request, chosen_kernels, lowered_kernels
 from pyasc.cli.options import pairs
 from pyasc.runtime.abi import numpy_dtype
+from pyasc.runtime.faults import failed_kernel
 from pyasc.runtime.files import write_bytes_atomically
 
 _HELP = """Run a kernel of FILE: an object that pyasc compiled, a Python file, or a file of IR.
@@ -63,7 +64,7 @@ def run_command(
     values = {key: argument(key, text) for key, text in pairs("--arg", arguments)}
     kernel = load_kernel(file, name)
     before = {key: v.copy() for key, v in values.items() if isinstance(v, np.ndarray)}
-    results = _results(kernel(**values))
+    results = _results(_launch(kernel, values))
     arrays = {key: v for key, v in values.items() if isinstance(v, np.ndarray)} | results
     _save(arrays, pairs("--out", outputs))
     for key in printed:
@@ -74,6 +75,15 @@ def run_command(
         start = time.perf_counter()
         kernel(**values)
         print(f"{(time.perf_counter() - start) * 1e3:.3f} ms")
+
+
+def _launch(kernel: Kernel, values: dict[str, Any]) -> Any:
+    try:
+        return kernel(**values)
+    except Exception as error:
+        if failed_kernel(error) is None:
+            raise
+        raise Failure(f"{type(error).__name__}: {error}") from None
 
 
 def load_kernel(file: str, name: str | None) -> Kernel:

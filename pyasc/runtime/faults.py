@@ -13,6 +13,7 @@ from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.location import UNKNOWN, Location
 
 NO_MEMORY = -1
+_KERNEL = "__pyasc_kernel__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,18 @@ class Faults:
 
     def fail(self, status: int, values: Sequence[int]) -> None:
         """Raise what `status` (not 0) stands for; `values` are those of the fault."""
+        error = self.error(status, values)
+        setattr(error, _KERNEL, self.kernel)
+        raise error
+
+    def error(self, status: int, values: Sequence[int]) -> Exception:
+        """The exception for a status and the fault's values."""
         if status == NO_MEMORY:
-            raise MemoryError(f"kernel `{self.kernel}` could not get the memory for a temporary array")
+            return MemoryError(f"kernel `{self.kernel}` could not get the memory for a temporary array")
         if not 0 < status <= len(self.sites):
-            raise RuntimeError(f"kernel `{self.kernel}` returned the unknown status {status}")
+            return RuntimeError(f"kernel `{self.kernel}` returned the unknown status {status}")
         site = self.sites[status - 1]
-        raise _exception_class(site.error)(self.message(site, list(values)))
+        return _exception_class(site.error)(self.message(site, list(values)))
 
     def message(self, site: Site, values: Sequence[Any]) -> str:
         """What the exception says: the values, then the line that failed."""
@@ -51,6 +58,11 @@ class Faults:
         line = linecache.getline(site.loc.file, site.loc.line).strip()
         shown = f"\n    {line}" if line else ""
         return f"{text}\n  in kernel `{self.kernel}`, {site.loc.file}:{site.loc.line}{shown}"
+
+
+def failed_kernel(error: BaseException) -> str | None:
+    """The kernel that raised an exception of a builtin class; None for one that no kernel raised."""
+    return getattr(error, _KERNEL, None)
 
 
 def _exception_class(name: str) -> type[Exception]:
