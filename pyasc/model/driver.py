@@ -151,8 +151,10 @@ class _GuardedBuffer:
     start: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.block = np.full(self.size + 2 * _GUARD + _ALIGN, _GUARD_BYTE, dtype=np.uint8)
+        self.block = np.empty(self.size + 2 * _GUARD + _ALIGN, dtype=np.uint8)
         self.start = _GUARD + (-(self.block.ctypes.data + _GUARD)) % _ALIGN
+        self.block[: self.start] = _GUARD_BYTE
+        self.block[self.start + self.size :] = _GUARD_BYTE
 
     @property
     def body(self) -> np.ndarray:
@@ -304,7 +306,7 @@ def run(
     finally:
         core.pyasc_model_destroy(launch)
     outputs = tuple(
-        b.body.view(a.data.dtype).reshape(a.data.shape).copy()
+        b.body.view(a.data.dtype).reshape(a.data.shape)
         for a, b in zip(arguments, buffers, strict=True)
         if isinstance(a, Array) and a.output and b is not None
     )

@@ -58,6 +58,23 @@ bool check_rows(const View& t, const Rows& r, uint32_t align, int pipe, Loc loc)
 void touch(const Region& r, bool write, OpId id, Loc loc);
 void touch(const Rows& r, bool write, OpId id, Loc loc);
 
+// Bytes of one memory gathered one by one, entered into the history together: one visit a block.
+class ByteSet {
+public:
+    explicit ByteSet(Space space) : space_(space), masks_(memory(space).size / 32 + 2, 0) {}
+    void add(uint32_t addr, uint32_t bytes)
+    {
+        for (uint32_t i = 0; i < bytes; ++i) {
+            masks_[(addr + i) >> 5] |= 1u << ((addr + i) & 31);
+        }
+    }
+    void touch(bool write, OpId id, Loc loc) const;
+
+private:
+    Space space_;
+    std::vector<uint32_t> masks_;
+};
+
 void check_overlap(const Region& dst, const Region* src, int sources, bool chain_allowed, Loc loc);
 
 inline uint8_t* data_at(Space s, uint32_t addr) { return memory(s).data.data() + addr; }

@@ -62,21 +62,35 @@ struct LaneBlock {
     float wide[128];
 };
 
+void lane_flags(const uint8_t* u, uint32_t esize, uint32_t n, uint8_t* out)
+{
+    for (uint32_t i = 0; i < n; ++i) {
+        out[i] = static_cast<uint8_t>(u[i * esize] | u[i * esize + esize - 1]);
+    }
+}
+
 void collect(const Region& r, uint32_t repeat, uint32_t lanes, LaneBlock& out)
 {
-    for (uint32_t i = 0; i < lanes; ++i) {
-        const uint32_t at = r.base + r.lane_offset(repeat, i);
-        if (!r.plan->active(repeat, i)) {
-            memset(out.data + i * r.esize, 0, r.esize);
-            out.undefined[i] = 0;
+    const uint32_t per_block = 32 / r.esize;
+    const uint32_t* bytes = repeat + 1 == r.plan->repeats ? r.tail_bytes : r.body_bytes;
+    memset(out.undefined, 0, lanes);
+    for (uint32_t b = 0; b * per_block < lanes; ++b) {
+        const uint32_t at = r.base + repeat * r.repeat + b * r.block;
+        if (bytes[b] == 0xffffffff) {
+            memcpy(out.data + b * 32, data_at(r.space, at), 32);
+            if (launch->check) {
+                lane_flags(undefined_at(r.space, at), r.esize, per_block, out.undefined + b * per_block);
+            }
             continue;
         }
-        memcpy(out.data + i * r.esize, data_at(r.space, at), r.esize);
-        if (launch->check) {
-            const uint8_t* u = undefined_at(r.space, at);
-            out.undefined[i] = static_cast<uint8_t>(u[0] | u[r.esize - 1]);
-        } else {
-            out.undefined[i] = 0;
+        memset(out.data + b * 32, 0, 32);
+        for (uint32_t i = 0; i < per_block; ++i) {
+            if ((bytes[b] >> (i * r.esize)) & 1) {
+                memcpy(out.data + b * 32 + i * r.esize, data_at(r.space, at + i * r.esize), r.esize);
+                if (launch->check) {
+                    lane_flags(undefined_at(r.space, at + i * r.esize), r.esize, 1, out.undefined + b * per_block + i);
+                }
+            }
         }
     }
 }
@@ -258,23 +272,55 @@ struct MaskBits {
     bool unknown(uint64_t i) const { return undefined != nullptr && ((undefined[i / 8] >> (i % 8)) & 1); }
 };
 
-void select_lane(const Region& rd, const Region& ra, const Region* rb, uint32_t r, uint32_t lane, bool pick,
-                 bool unknown, const uint8_t* scalar)
+// `n` lanes picked from a or b by mask bits; `zero` stands for the undefined bits of a scalar.
+template <typename T>
+void select_lanes(T* out, const T* a, const T* b, uint32_t b_step, const MaskBits& m, uint64_t first, uint32_t n)
 {
-    const uint32_t n = rd.esize;
-    const uint32_t d = rd.base + rd.lane_offset(r, lane);
-    const Region* from = pick ? &ra : rb;
-    const uint32_t s = from ? from->base + from->lane_offset(r, lane) : 0;
-    memmove(data_at(UB, d), from ? data_at(UB, s) : scalar, n);
+    for (uint32_t i = 0; i < n; ++i) {
+        out[i] = m.get(first + i) ? a[i] : b[i * b_step];
+    }
+}
+
+template <typename T>
+void select_block(const Region& rd, const Region& ra, const Region* rb, uint32_t r, uint32_t lane, uint32_t n,
+                  const MaskBits& m, uint64_t first, const uint8_t* scalar)
+{
+    const uint32_t d = rd.base + rd.lane_offset(r, lane), a = ra.base + ra.lane_offset(r, lane);
+    const uint32_t b = rb ? rb->base + rb->lane_offset(r, lane) : 0;
+    const uint8_t* other = rb ? data_at(UB, b) : scalar;
+    select_lanes(reinterpret_cast<T*>(data_at(UB, d)), reinterpret_cast<const T*>(data_at(UB, a)),
+                 reinterpret_cast<const T*>(other), rb ? 1 : 0, m, first, n);
     if (!launch->check) {
         return;
     }
-    if (unknown) {
-        memset(undefined_at(UB, d), 0xff, n);
-    } else if (from) {
-        memmove(undefined_at(UB, d), undefined_at(UB, s), n);
-    } else {
-        memset(undefined_at(UB, d), 0, n);
+    static const T zero = 0;
+    T* u = reinterpret_cast<T*>(undefined_at(UB, d));
+    select_lanes(u, reinterpret_cast<const T*>(undefined_at(UB, a)),
+                 rb ? reinterpret_cast<const T*>(undefined_at(UB, b)) : &zero, rb ? 1 : 0, m, first, n);
+    for (uint32_t i = 0; i < n; ++i) {
+        if (m.unknown(first + i)) {
+            u[i] = static_cast<T>(~T(0));
+        }
+    }
+}
+
+template <typename T>
+void select_repeat(const Region& rd, const Region& ra, const Region* rb, uint32_t r, const MaskBits& m, uint64_t first,
+                   const uint8_t* scalar)
+{
+    const Plan& plan = *rd.plan;
+    const uint32_t per_block = 32 / sizeof(T);
+    for (uint32_t lane = 0; lane < plan.lanes; lane += per_block) {
+        const uint32_t* bytes = r + 1 == plan.repeats ? rd.tail_bytes : rd.body_bytes;
+        if (bytes[lane / per_block] == 0xffffffff) {
+            select_block<T>(rd, ra, rb, r, lane, per_block, m, first + lane, scalar);
+            continue;
+        }
+        for (uint32_t i = lane; i < lane + per_block; ++i) {
+            if (plan.active(r, i)) {
+                select_block<T>(rd, ra, rb, r, i, 1, m, first + i, scalar);
+            }
+        }
     }
 }
 
@@ -333,11 +379,11 @@ void select(const View& dst, const View& mask, const View& a, const View* b, Sca
     }
     const MaskBits m{bits.data(), launch->check ? unknown.data() : nullptr};
     for (uint32_t r = 0; r < plan.repeats; ++r) {
-        for (uint32_t i = 0; i < plan.lanes; ++i) {
-            if (plan.active(r, i)) {
-                const uint64_t at = repeated ? i : uint64_t(r) * plan.lanes + i;
-                select_lane(rd, ra, b ? &rb : nullptr, r, i, m.get(at), m.unknown(at), scalar.data);
-            }
+        const uint64_t first = repeated ? 0 : uint64_t(r) * plan.lanes;
+        if (esize == 2) {
+            select_repeat<uint16_t>(rd, ra, b ? &rb : nullptr, r, m, first, scalar.data);
+        } else {
+            select_repeat<uint32_t>(rd, ra, b ? &rb : nullptr, r, m, first, scalar.data);
         }
     }
     charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));

@@ -183,13 +183,10 @@ const char* const SIZE_KEYS[SPACES] = {"ub_bytes", "l1_bytes", "l0a_bytes", "l0b
                                        "l0c_bytes", "bt_bytes", "fb_bytes"};
 }
 
-LocalMemory& memory(Space space)
+LocalMemory& open_memory(Space space)
 {
     leave_probe();
     LocalMemory& m = core->mem[space];
-    if (m.used) {
-        return m;
-    }
     m.size = static_cast<uint32_t>(launch->number(SIZE_KEYS[space]));
     m.used = true;
     // NaN in every float format, so that a lane nobody wrote spoils what it reaches.

@@ -189,7 +189,12 @@ void drain(int pipe);
 void need_vector_core(const char* call, Loc loc);
 void need_cube_core(const char* call, Loc loc);
 Space space_of(TPosition position, Loc loc);
-LocalMemory& memory(Space space);
+LocalMemory& open_memory(Space space);
+inline LocalMemory& memory(Space space)
+{
+    LocalMemory& m = core->mem[space];
+    return m.used ? m : open_memory(space);
+}
 // Hands over to other cores until `ready`; `what` names the wait should nobody ever make it so.
 void wait_until(const std::function<bool()>& ready, const std::string& what);
 bool is_mix_kernel();

@@ -16,6 +16,11 @@ bool any_undefined(uint32_t addr, uint32_t bytes)
         return false;
     }
     const uint8_t* u = undefined_at(UB, addr);
+    if (bytes == 4) {
+        uint32_t word;
+        memcpy(&word, u, 4);
+        return word != 0;
+    }
     return std::any_of(u, u + bytes, [](uint8_t b) { return b != 0; });
 }
 
@@ -38,6 +43,24 @@ bool fixed_keeps(int pattern, uint32_t lane)
     case 3: case 4: case 5: case 6: return lane % 4 == static_cast<uint32_t>(pattern - 3);
     default: return true;
     }
+}
+
+// The address an offset of Gather leads to. False when it leads nowhere, which has then been reported.
+bool offset_of(const View& src, uint32_t base, uint32_t where, uint32_t esize, uint32_t& from, Loc loc)
+{
+    if (any_undefined(where, 4)) {
+        report("undefined", loc, PIPE_V, "UB", where, where + 4, "an offset of Gather was never written");
+        return false;
+    }
+    uint32_t offset;
+    memcpy(&offset, data_at(UB, where), 4);
+    const uint64_t at = uint64_t(src.addr) + base + offset;
+    if (offset % esize != 0) {
+        report("alignment", loc, PIPE_V, "UB", at, at + esize, "Gather: offset %u is not a whole element", offset);
+        return false;
+    }
+    from = static_cast<uint32_t>(at);
+    return check_bounds(src, at, at + esize, PIPE_V, loc);
 }
 
 }  // namespace
@@ -147,37 +170,28 @@ void gather(const View& dst, const View& src, const View& offsets, uint32_t base
     }
     const OpId id = begin(PIPE_V, loc);
     touch(ro, false, id, loc);
+    ByteSet read(UB);
+    bool meets = false;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         for (uint32_t i = 0; i < plan.lanes; ++i) {
-            if (!plan.active(r, i)) {
+            uint32_t from = 0;
+            if (!plan.active(r, i) || !offset_of(src, base, offsets.addr + (r * plan.lanes + i) * 4, esize, from, loc)) {
                 continue;
             }
-            const uint32_t where = offsets.addr + (r * plan.lanes + i) * 4;
-            if (any_undefined(where, 4)) {
-                report("undefined", loc, PIPE_V, "UB", where, where + 4, "an offset of Gather was never written");
-                continue;
-            }
-            uint32_t offset;
-            memcpy(&offset, data_at(UB, where), 4);
-            const uint64_t from = uint64_t(src.addr) + base + offset;
-            if (offset % esize != 0) {
-                report("alignment", loc, PIPE_V, "UB", from, from + esize, "Gather: offset %u is not a whole element",
-                       offset);
-                continue;
-            }
-            if (!check_bounds(src, from, from + esize, PIPE_V, loc)) {
-                continue;
-            }
-            if (from < rd.high && from + esize > rd.low) {
-                report("overlap", loc, PIPE_V, "UB", from, from + esize, "Gather reads its own destination");
-            }
-            const uint32_t s = static_cast<uint32_t>(from), d = dst.addr + rd.lane_offset(r, i);
-            touch(Rows{UB, s, 1, esize, 0}, false, id, loc);
-            memcpy(data_at(UB, d), data_at(UB, s), esize);
+            meets = meets || (from < rd.high && from + esize > rd.low);
+            const uint32_t d = dst.addr + rd.lane_offset(r, i);
+            memcpy(data_at(UB, d), data_at(UB, from), esize);
             if (launch->check) {
-                memcpy(undefined_at(UB, d), undefined_at(UB, s), esize);
+                read.add(from, esize);
+                memcpy(undefined_at(UB, d), undefined_at(UB, from), esize);
             }
         }
+    }
+    if (meets) {
+        report("overlap", loc, PIPE_V, "UB", rd.low, rd.high, "Gather reads its own destination");
+    }
+    if (launch->check) {
+        read.touch(false, id, loc);
     }
     touch(rd, true, id, loc);
     charge(PIPE_V, vector_cycles(plan, 5));

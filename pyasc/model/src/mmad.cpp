@@ -50,7 +50,11 @@ void convert<int32_t>(const uint8_t* in, DType, int32_t* out, uint32_t n)
 
 bool any(const uint8_t* p, uint32_t n)
 {
-    return p != nullptr && std::any_of(p, p + n, [](uint8_t b) { return b != 0; });
+    uint8_t found = 0;
+    for (uint32_t i = 0; p != nullptr && i < n; ++i) {
+        found = static_cast<uint8_t>(found | p[i]);
+    }
+    return found != 0;
 }
 
 template <typename T>
@@ -61,6 +65,7 @@ void unpack(const Shape& s, const View& a, const View& b, DType type, Dense<T>& 
     out.b.assign(size_t(kp) * s.n16 * 16, T(0));
     out.row_undefined.assign(s.m16 * 16, 0);
     out.col_undefined.assign(s.n16 * 16, 0);
+    const uint32_t ldb = s.n16 * 16;
     T lane[32];
     for (uint32_t m = 0; m < s.m; ++m) {
         for (uint32_t kf = 0; kf < s.kc; ++kf) {
@@ -75,26 +80,33 @@ void unpack(const Shape& s, const View& a, const View& b, DType type, Dense<T>& 
         for (uint32_t n = 0; n < s.n; ++n) {
             const uint32_t at = b.addr + (kf * s.n16 + n / 16) * 512 + (n % 16) * 32;
             convert<T>(data_at(L0B, at), type, lane, live);
+            T* column = &out.b[size_t(kf * s.c0) * ldb + n];
             for (uint32_t i = 0; i < live; ++i) {
-                out.b[size_t(kf * s.c0 + i) * s.n16 * 16 + n] = lane[i];
+                column[size_t(i) * ldb] = lane[i];
             }
             out.col_undefined[n] |= any(undefined_at(L0B, at), live * s.esize);
         }
     }
 }
 
-// Four rows by sixteen columns at a time; every sum runs over k in order, each step rounded.
+template <typename T>
+struct Vec16 {
+    typedef T type __attribute__((vector_size(64)));
+};
+
+// Some rows by sixteen columns at a time; every sum runs over k in order, each step rounded.
 template <typename T, int ROWS>
 void multiply(const T* a, uint32_t lda, const T* b, uint32_t ldb, uint32_t k, T* c)
 {
-    T acc[ROWS][16];
+    using V = typename Vec16<T>::type;
+    V acc[ROWS];
     memcpy(acc, c, sizeof acc);
     for (uint32_t i = 0; i < k; ++i) {
+        V row;
+        memcpy(&row, b + size_t(i) * ldb, sizeof row);
+#pragma GCC unroll 8
         for (int r = 0; r < ROWS; ++r) {
-            const T x = a[size_t(r) * lda + i];
-            for (int j = 0; j < 16; ++j) {
-                acc[r][j] += x * b[size_t(i) * ldb + j];
-            }
+            acc[r] += row * a[size_t(r) * lda + i];
         }
     }
     memcpy(c, acc, sizeof acc);
@@ -107,8 +119,8 @@ void accumulate(const Shape& s, const View& dst, const Dense<T>& d)
     for (uint32_t nf = 0; nf < s.n16; ++nf) {
         T* c = reinterpret_cast<T*>(data_at(L0C, dst.addr + nf * s.m16 * 1024));
         uint32_t m = 0;
-        for (; m + 4 <= s.m; m += 4) {
-            multiply<T, 4>(&d.a[size_t(m) * kp], kp, &d.b[nf * 16], ldb, s.k, c + m * 16);
+        for (; m + 8 <= s.m; m += 8) {
+            multiply<T, 8>(&d.a[size_t(m) * kp], kp, &d.b[nf * 16], ldb, s.k, c + m * 16);
         }
         for (; m < s.m; ++m) {
             multiply<T, 1>(&d.a[size_t(m) * kp], kp, &d.b[nf * 16], ldb, s.k, c + m * 16);

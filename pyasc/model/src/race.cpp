@@ -140,6 +140,18 @@ void touch(const Region& r, bool write, OpId id, Loc loc)
     tell(conflict, r.space, write, id, loc);
 }
 
+void ByteSet::touch(bool write, OpId id, Loc loc) const
+{
+    LocalMemory& m = memory(space_);
+    Conflict conflict;
+    for (uint32_t block = 0; block < masks_.size(); ++block) {
+        if (masks_[block] != 0) {
+            touch_block(m, block, masks_[block], write, id, conflict);
+        }
+    }
+    tell(conflict, space_, write, id, loc);
+}
+
 void touch(const Rows& r, bool write, OpId id, Loc loc)
 {
     if (!launch->check || r.bytes == 0) {

@@ -12,75 +12,110 @@ namespace {
 
 using AscendC::ReduceOrder;
 
-// A lane as the reducing tree sees it. `live` is false for lanes the mask leaves out.
+bool is_half(DType t) { return t == DType::F16; }
+
+// What a reduction leaves: `live` is false when the mask let no lane through.
 struct Item {
     float value = 0;
     uint32_t index = 0;
     bool live = false, undefined = false;
 };
 
-bool is_half(DType t) { return t == DType::F16; }
+// The active lanes of one repeat, in order, with their lane numbers.
+struct Lot {
+    float value[128];
+    uint8_t lane[128];
+    uint32_t count = 0;
+    bool undefined = false;
+};
 
-float round_to(DType t, float v) { return is_half(t) ? half_value(half_bits(v)) : v; }
-
-Item load(const Region& r, uint32_t repeat, uint32_t lane, bool active)
+void collect_run(const Region& r, uint32_t repeat, uint32_t first, uint32_t n, Lot& out)
 {
-    Item item;
-    item.index = lane;
-    if (!active) {
-        return item;
-    }
-    const uint32_t at = r.base + r.lane_offset(repeat, lane);
+    const uint32_t at = r.base + r.lane_offset(repeat, first);
     const uint8_t* p = data_at(UB, at);
-    item.live = true;
     if (r.esize == 2) {
-        uint16_t bits;
-        memcpy(&bits, p, 2);
-        item.value = half_value(bits);
+        half_to_float(reinterpret_cast<const uint16_t*>(p), out.value + out.count, n);
     } else {
-        memcpy(&item.value, p, 4);
+        memcpy(out.value + out.count, p, n * 4);
+    }
+    for (uint32_t i = 0; i < n; ++i) {
+        out.lane[out.count + i] = static_cast<uint8_t>(first + i);
     }
     if (launch->check) {
         const uint8_t* u = undefined_at(UB, at);
-        item.undefined = (u[0] | u[r.esize - 1]) != 0;
+        uint8_t any = 0;
+        for (uint32_t i = 0; i < n * r.esize; ++i) {
+            any = static_cast<uint8_t>(any | u[i]);
+        }
+        out.undefined = out.undefined || any != 0;
     }
-    return item;
+    out.count += n;
 }
 
-Item fold(Fold f, DType t, const Item& a, const Item& b)
+// Lanes [first, last) of a repeat.
+void collect(const Region& r, uint32_t repeat, uint32_t first, uint32_t last, Lot& out)
 {
-    if (!a.live || !b.live) {
-        return a.live ? a : b;
+    const Plan& plan = *r.plan;
+    const uint32_t per_block = 32 / r.esize;
+    out.count = 0;
+    out.undefined = false;
+    if (plan.prefix) {
+        last = std::min(last, repeat + 1 == plan.repeats ? plan.tail_count : plan.body_count);
     }
-    Item out = a;
-    out.undefined = a.undefined || b.undefined;
-    if (f == Fold::SUM) {
-        out.value = round_to(t, a.value + b.value);
-        return out;
+    for (uint32_t lane = first; lane < last;) {
+        const uint32_t n = plan.prefix ? std::min(last - lane, per_block - lane % per_block) : 1;
+        if (plan.prefix || plan.active(repeat, lane)) {
+            collect_run(r, repeat, lane, n, out);
+        }
+        lane += n;
     }
-    // NaN wins; on ties the lower index, which is the earlier item, wins.
-    const bool take = a.value == a.value
-        && (b.value != b.value || (f == Fold::MAX ? b.value > a.value : b.value < a.value));
-    if (take) {
-        out.value = b.value;
-        out.index = b.index;
-    }
-    return out;
 }
 
-// Adjacent pairs, then pairs of pairs: the binary tree of the documentation; that it starts with neighbours and rounds
-// to the type at every node is `assumed`.
-Item tree(Fold f, DType t, std::vector<Item>& items)
+float round_to(DType t, float v) { return is_half(t) ? half_value(half_bits(v)) : v; }
+
+// Adjacent pairs, then pairs of pairs: the binary tree of the documentation; that it starts with neighbours, closes up
+// over lanes the mask leaves out, and rounds to the type at every node is `assumed`.
+float tree_sum(DType t, float* v, uint32_t n)
 {
-    for (size_t n = items.size(); n > 1; n = (n + 1) / 2) {
-        for (size_t i = 0; i < n / 2; ++i) {
-            items[i] = fold(f, t, items[2 * i], items[2 * i + 1]);
+    for (; n > 1; n = (n + 1) / 2) {
+        for (uint32_t i = 0; i < n / 2; ++i) {
+            v[i] = v[2 * i] + v[2 * i + 1];
+        }
+        for (uint32_t i = 0; is_half(t) && i < n / 2; ++i) {
+            v[i] = round_to(t, v[i]);
         }
         if (n % 2) {
-            items[n / 2] = items[n - 1];
+            v[n / 2] = v[n - 1];
         }
     }
-    return items.empty() ? Item{} : items[0];
+    return v[0];
+}
+
+// NaN wins, and on ties the earlier one.
+bool beats(Fold f, float now, float best)
+{
+    return best == best && (now != now || (f == Fold::MAX ? now > best : now < best));
+}
+
+Item reduce_lot(Fold f, DType t, Lot& lot)
+{
+    Item out;
+    if (lot.count == 0) {
+        return out;
+    }
+    out.live = true;
+    out.undefined = lot.undefined;
+    if (f == Fold::SUM) {
+        out.value = tree_sum(t, lot.value, lot.count);
+        return out;
+    }
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < lot.count; ++i) {
+        best = beats(f, lot.value[i], lot.value[best]) ? i : best;
+    }
+    out.value = lot.value[best];
+    out.index = lot.lane[best];
+    return out;
 }
 
 void store_value(uint32_t at, DType t, float value, bool undefined)
@@ -145,13 +180,10 @@ void reduce_repeat(Fold f, const View& dst, const View& src, const Lanes& lanes,
     const OpId id = begin(PIPE_V, loc);
     touch(rs, false, id, loc);
     touch(out, true, id, loc);
-    std::vector<Item> items(plan.lanes);
+    Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
-        items.resize(plan.lanes);
-        for (uint32_t i = 0; i < plan.lanes; ++i) {
-            items[i] = load(rs, r, i, plan.active(r, i));
-        }
-        const Item got = tree(f, src.dtype, items);
+        collect(rs, r, 0, plan.lanes, lot);
+        const Item got = reduce_lot(f, src.dtype, lot);
         const uint32_t at = dst.addr + r * out.step;
         if (order != ReduceOrder::ORDER_ONLY_INDEX) {
             store_value(at + (order == ReduceOrder::ORDER_INDEX_VALUE ? esize : 0), src.dtype, got.value, got.undefined);
@@ -185,20 +217,14 @@ void reduce_block(Fold f, const View& dst, const View& src, const Lanes& lanes, 
     }
     const OpId id = begin(PIPE_V, loc);
     touch(rs, false, id, loc);
-    std::vector<Item> items;
+    Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         for (uint32_t b = 0; b < 8; ++b) {
-            items.resize(per_block);
-            bool live = false;
-            for (uint32_t i = 0; i < per_block; ++i) {
-                const uint32_t lane = b * per_block + i;
-                items[i] = load(rs, r, lane, plan.active(r, lane));
-                live = live || items[i].live;
-            }
-            if (!live) {
+            collect(rs, r, b * per_block, (b + 1) * per_block, lot);
+            const Item got = reduce_lot(f, src.dtype, lot);
+            if (!got.live) {
                 continue;  // a block without active lanes keeps its slot
             }
-            const Item got = tree(f, src.dtype, items);
             const uint32_t at = dst.addr + r * step + b * esize;
             touch(Rows{UB, at, 1, esize, 0}, true, id, loc);
             store_value(at, src.dtype, got.value, got.undefined);
@@ -228,12 +254,12 @@ void reduce_pair(const View& dst, const View& src, const Lanes& lanes, int dst_r
     }
     const OpId id = begin(PIPE_V, loc);
     touch(rs, false, id, loc);
+    Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         for (uint32_t i = 0; i < plan.lanes / 2; ++i) {
-            const Item a = load(rs, r, 2 * i, plan.active(r, 2 * i));
-            const Item b = load(rs, r, 2 * i + 1, plan.active(r, 2 * i + 1));
-            if (a.live || b.live) {
-                const Item got = fold(Fold::SUM, src.dtype, a, b);
+            collect(rs, r, 2 * i, 2 * i + 2, lot);
+            const Item got = reduce_lot(Fold::SUM, src.dtype, lot);
+            if (got.live) {
                 const uint32_t at = dst.addr + r * step + i * esize;
                 touch(Rows{UB, at, 1, esize, 0}, true, id, loc);
                 store_value(at, src.dtype, got.value, got.undefined);
@@ -266,15 +292,23 @@ uint32_t scratch_elements(Fold f, uint32_t repeats, uint32_t esize, bool index, 
 Item reduce_all(Fold f, DType t, const Region& rs)
 {
     const Plan& plan = *rs.plan;
-    std::vector<Item> items;
+    Lot lot;
     Item total;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
-        items.resize(plan.lanes);
-        for (uint32_t i = 0; i < plan.lanes; ++i) {
-            items[i] = load(rs, r, i, plan.active(r, i));
-            items[i].index = r * plan.lanes + i;
+        collect(rs, r, 0, plan.lanes, lot);
+        Item got = reduce_lot(f, t, lot);
+        got.index += r * plan.lanes;
+        if (!total.live || !got.live) {
+            total = total.live ? total : got;
+            continue;
         }
-        total = r == 0 ? tree(f, t, items) : fold(f, t, total, tree(f, t, items));
+        const bool undefined = total.undefined || got.undefined;
+        if (f == Fold::SUM) {
+            total.value = round_to(t, total.value + got.value);
+        } else if (beats(f, got.value, total.value)) {
+            total = got;
+        }
+        total.undefined = undefined;
     }
     return total;
 }

@@ -144,24 +144,34 @@ struct Run {
         }
     }
 
+    static void put_block(uint8_t* to, const uint8_t* from, uint32_t mask)
+    {
+        if ((mask & (mask + 1)) == 0) {
+            memcpy(to, from, mask == 0xffffffff ? 32 : static_cast<uint32_t>(__builtin_popcount(mask)));
+            return;
+        }
+        for (uint32_t bits = mask; bits != 0; bits &= bits - 1) {
+            const int i = __builtin_ctz(bits);
+            to[i] = from[i];
+        }
+    }
+
     static void scatter(const Region& r, uint32_t repeat, const uint8_t* data, const uint8_t* undefined)
     {
         const uint32_t* bytes = repeat + 1 == r.plan->repeats ? r.tail_bytes : r.body_bytes;
         for (uint32_t b = 0; b < r.blocks; ++b) {
             const uint32_t at = r.base + repeat * r.repeat + b * r.block;
-            for (uint32_t bits = bytes[b]; bits != 0; bits &= bits - 1) {
-                const uint32_t i = static_cast<uint32_t>(__builtin_ctz(bits));
-                *data_at(r.space, at + i) = data[b * 32 + i];
-                if (undefined != nullptr) {
-                    *undefined_at(r.space, at + i) = undefined[b * 32 + i];
-                }
+            put_block(data_at(r.space, at), data + b * 32, bytes[b]);
+            if (undefined != nullptr) {
+                put_block(undefined_at(r.space, at), undefined + b * 32, bytes[b]);
             }
         }
     }
 
     void masked(uint32_t repeat)
     {
-        alignas(64) uint8_t data[3][256] = {}, undefined[3][256] = {};
+        alignas(64) uint8_t data[3][256], undefined[3][256];
+        memset(data, 0, sizeof data);
         const bool track = launch->check;
         for (int i = kernel.reads_dst ? 0 : 1; i <= sources; ++i) {
             collect(operand[i], repeat, data[i], track ? undefined[i] : nullptr);
