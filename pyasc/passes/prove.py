@@ -33,9 +33,11 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import constant
-from pyasc.ir.types import ScalarType
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.ranges import NEGATED, Ranges
 from pyasc.passes.base import Context, FunctionPass
+
+MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,19 @@ class Prove(FunctionPass):
 
 
 def replace_decided(func: Func, context: Context) -> bool:
-    """Replace index arithmetic whose result follows from bounds."""
+    """Replace index arithmetic whose result follows from bounds, until a round decides no index."""
+    total = 0
+    for _ in range(MAX_ROUNDS):
+        decided = _decide(func)
+        total += len(decided)
+        if all(dtype_of(value.type).is_bool for value in decided):
+            break
+    context.count("operations decided", total)
+    return total > 0
+
+
+def _decide(func: Func) -> list[Value]:
+    """One round: the values that took the place of operations."""
     ranges = Ranges(func)
     decided: dict[Value, Value] = {}
     for op in func.walk():
@@ -62,8 +76,7 @@ def replace_decided(func: Func, context: Context) -> bool:
     for old, new in decided.items():
         assert old.op is not None
         old.op.replace_with([new])
-    context.count("operations decided", len(decided))
-    return bool(decided)
+    return list(decided.values())
 
 
 def _is_on_indices(op: arith.Elementwise) -> bool:
