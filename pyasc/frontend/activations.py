@@ -13,14 +13,13 @@ from collections.abc import Callable
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.elementwise import table_function
 from pyasc.frontend.reductions import axes_of, max_, mean, sum_
-from pyasc.frontend.values import Const, Val, is_number
+from pyasc.frontend.values import MINUS_ONE, NONE, TRUE, Const, Val, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 
 _ADD, _SUB, _MUL, _DIV = (arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.Div))
-NONE = Const(None)
-LAST = Const(-1)
-KEEP = Const(True)
+_LAYER_EPS = Const(1e-5)
+_RMS_EPS = Const(1e-6)
 
 
 def _in_float32(v: Visitor, x: Val, compute: Callable[[Val], Val]) -> Val:
@@ -72,36 +71,36 @@ def _axis(v: Visitor, value: Val, axis: Val) -> Val:
     return Const(axes_of(v, axis, len(numeric.shape_of(value)))[0])
 
 
-def softmax(v: Visitor, x: Val, axis: Val = LAST) -> Val:
+def softmax(v: Visitor, x: Val, axis: Val = MINUS_ONE) -> Val:
     """`asc.softmax`: shifted by the maximum, so that nothing overflows."""
 
     def compute(value: Val) -> Val:
         along = _axis(v, value, axis)
-        shifted = arithmetic.binary(v, _SUB, value, max_(v, value, along, KEEP))
+        shifted = arithmetic.binary(v, _SUB, value, max_(v, value, along, TRUE))
         powers = table_function(v, "exp", (shifted,))
-        return arithmetic.binary(v, _DIV, powers, sum_(v, powers, along, KEEP))
+        return arithmetic.binary(v, _DIV, powers, sum_(v, powers, along, TRUE))
 
     return _in_float32(v, x, compute)
 
 
-def log_softmax(v: Visitor, x: Val, axis: Val = LAST) -> Val:
+def log_softmax(v: Visitor, x: Val, axis: Val = MINUS_ONE) -> Val:
     """`asc.log_softmax`."""
 
     def compute(value: Val) -> Val:
         along = _axis(v, value, axis)
-        shifted = arithmetic.binary(v, _SUB, value, max_(v, value, along, KEEP))
-        total = sum_(v, table_function(v, "exp", (shifted,)), along, KEEP)
+        shifted = arithmetic.binary(v, _SUB, value, max_(v, value, along, TRUE))
+        total = sum_(v, table_function(v, "exp", (shifted,)), along, TRUE)
         return arithmetic.binary(v, _SUB, shifted, table_function(v, "log", (total,)))
 
     return _in_float32(v, x, compute)
 
 
-def layer_norm(v: Visitor, x: Val, weight: Val = NONE, bias: Val = NONE, eps: Val = Const(1e-5)) -> Val:
+def layer_norm(v: Visitor, x: Val, weight: Val = NONE, bias: Val = NONE, eps: Val = _LAYER_EPS) -> Val:
     """`asc.layer_norm` over the last axis."""
 
     def compute(value: Val) -> Val:
-        along = _axis(v, value, LAST)
-        centred = arithmetic.binary(v, _SUB, value, mean(v, value, along, KEEP))
+        along = _axis(v, value, MINUS_ONE)
+        centred = arithmetic.binary(v, _SUB, value, mean(v, value, along, TRUE))
         scaled = _normalised(v, centred, centred, along, eps)
         scaled = scaled if weight == NONE else arithmetic.binary(v, _MUL, scaled, weight)
         return scaled if bias == NONE else arithmetic.binary(v, _ADD, scaled, bias)
@@ -109,11 +108,11 @@ def layer_norm(v: Visitor, x: Val, weight: Val = NONE, bias: Val = NONE, eps: Va
     return _in_float32(v, x, compute)
 
 
-def rms_norm(v: Visitor, x: Val, weight: Val = NONE, eps: Val = Const(1e-6)) -> Val:
+def rms_norm(v: Visitor, x: Val, weight: Val = NONE, eps: Val = _RMS_EPS) -> Val:
     """`asc.rms_norm` over the last axis."""
 
     def compute(value: Val) -> Val:
-        scaled = _normalised(v, value, value, _axis(v, value, LAST), eps)
+        scaled = _normalised(v, value, value, _axis(v, value, MINUS_ONE), eps)
         return scaled if weight == NONE else arithmetic.binary(v, _MUL, scaled, weight)
 
     return _in_float32(v, x, compute)
@@ -121,6 +120,6 @@ def rms_norm(v: Visitor, x: Val, weight: Val = NONE, eps: Val = Const(1e-6)) -> 
 
 def _normalised(v: Visitor, value: Val, squared: Val, along: Val, eps: Val) -> Val:
     """`value / sqrt(mean(squared ** 2) + eps)`."""
-    square = mean(v, arithmetic.binary(v, _MUL, squared, squared), along, KEEP)
+    square = mean(v, arithmetic.binary(v, _MUL, squared, squared), along, TRUE)
     root = table_function(v, "sqrt", (arithmetic.binary(v, _ADD, square, eps),))
     return arithmetic.binary(v, _DIV, value, root)

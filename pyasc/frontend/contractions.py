@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pyasc.frontend import numeric
 from pyasc.frontend.reductions import unwrap
-from pyasc.frontend.values import Const, Tensor, Val
+from pyasc.frontend.values import NONE, Tensor, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.dialects import tensor
@@ -13,7 +13,6 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 from pyasc.ir.types import ScalarType, TensorType
 
-NONE = Const(None)
 _BATCH = "abcdefgh"
 
 

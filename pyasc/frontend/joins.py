@@ -278,12 +278,9 @@ def emit_if(v: Visitor, branches: Branches, results: list[tuple[JoinType, Val, V
 
 
 def _cheap(block: Block) -> bool:
-    count = 0
-    for op in block:
-        count += 1
-        if count > _CHEAP_OPERATIONS or not op.has(PURE) or not _cheap_operation(op):
-            return False
-    return True
+    return all(
+        count < _CHEAP_OPERATIONS and op.has(PURE) and _cheap_operation(op) for count, op in enumerate(block)
+    )
 
 
 def _cheap_operation(op: Operation) -> bool:

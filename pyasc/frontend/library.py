@@ -21,6 +21,12 @@ from pyasc.frontend import (
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.iteration import sequence
 from pyasc.frontend.values import (
+    EMPTY,
+    FALSE,
+    MINUS_ONE,
+    NONE,
+    ONE,
+    ZERO,
     Const,
     Counter,
     Grid,
@@ -37,22 +43,22 @@ from pyasc.language import arrays, loops
 from pyasc.language import memory as buffers
 
 Lowering = Callable[..., Val]
-NONE = Const(None)
+_FLOAT_ZERO = Const(0.0)
 _ADD, _DIV, _MOD, _POW = (
     next(op for op in BINARY.values() if op.fn == fn) for fn in ("add", "floordiv", "mod", "pow")
 )
 
 
-def _range(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1)) -> Val:
+def _range(v: Visitor, start: Val, stop: Val = NONE, step: Val = ONE) -> Val:
     return _counted(v, start, stop, step, parallel=False)
 
 
-def _parallel_for(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1)) -> Val:
+def _parallel_for(v: Visitor, start: Val, stop: Val = NONE, step: Val = ONE) -> Val:
     return _counted(v, start, stop, step, parallel=True)
 
 
 def _counted(v: Visitor, start: Val, stop: Val, step: Val, parallel: bool) -> Val:
-    first, last = (Const(0), start) if stop == NONE else (start, stop)
+    first, last = (ZERO, start) if stop == NONE else (start, stop)
     bounds = [numeric.operand(v, each) for each in (first, last, step)]
     for each in bounds:
         numeric.index(v, each)
@@ -78,7 +84,7 @@ def _zip(v: Visitor, *parts: Val) -> Val:
     return Zip(parts)
 
 
-def _enumerate(v: Visitor, iterable: Val, start: Val = Const(0)) -> Val:
+def _enumerate(v: Visitor, iterable: Val, start: Val = ZERO) -> Val:
     if isinstance(iterable, Tuple) and isinstance(start, Const):
         pairs = enumerate(iterable.items, start.value)
         return Tuple(tuple(Tuple((Const(k), item)) for k, item in pairs))
@@ -107,10 +113,10 @@ def _extreme(name: str) -> Lowering:
     return lowering
 
 
-def _sum(v: Visitor, values: Val, start: Val = Const(0)) -> Val:
+def _sum(v: Visitor, values: Val, start: Val = ZERO) -> Val:
     if is_array(values):
-        total = reductions.sum_(v, values, Const(0))
-        return total if start == Const(0) else arithmetic.binary(v, _ADD, start, total)
+        total = reductions.sum_(v, values, ZERO)
+        return total if start == ZERO else arithmetic.binary(v, _ADD, start, total)
     if not isinstance(values, Tuple):
         raise v.error(None, "PA0402", f"`sum` of {numeric.describe(values)}")
     for each in values.items:
@@ -134,15 +140,15 @@ def _integral(fn: str) -> Lowering:
     return lambda v, value: elementwise.integral(v, fn, value)
 
 
-def _int(v: Visitor, value: Val = Const(0)) -> Val:
+def _int(v: Visitor, value: Val = ZERO) -> Val:
     return elementwise.to_int(v, value)
 
 
-def _float(v: Visitor, value: Val = Const(0.0)) -> Val:
+def _float(v: Visitor, value: Val = _FLOAT_ZERO) -> Val:
     return elementwise.to_float(v, value)
 
 
-def _bool(v: Visitor, value: Val = Const(False)) -> Val:
+def _bool(v: Visitor, value: Val = FALSE) -> Val:
     return elementwise.to_bool(v, value)
 
 
@@ -150,7 +156,7 @@ def _round(v: Visitor, number: Val, ndigits: Val = NONE) -> Val:
     return elementwise.round_number(v, number, ndigits)
 
 
-def _tuple(v: Visitor, value: Val = Tuple(())) -> Val:
+def _tuple(v: Visitor, value: Val = EMPTY) -> Val:
     from pyasc.frontend.iteration import known_items
 
     return Tuple(known_items(v, value, v.frame.node))
@@ -253,8 +259,8 @@ LOWERINGS: dict[Any, Lowering] = {**_BUILTINS, **_MATH, **_LANGUAGE}
 METHODS: dict[str, Lowering] = {
     "transpose": shapes.transpose,
     "reshape": shapes.reshape,
-    "flatten": lambda v, x: shapes.reshape(v, x, Const(-1)),
-    "ravel": lambda v, x: shapes.reshape(v, x, Const(-1)),
+    "flatten": lambda v, x: shapes.reshape(v, x, MINUS_ONE),
+    "ravel": lambda v, x: shapes.reshape(v, x, MINUS_ONE),
     "astype": shapes.astype,
     "copy": shapes.copy_of,
     "dot": contractions.dot,

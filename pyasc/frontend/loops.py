@@ -117,7 +117,7 @@ def _counted(v: Visitor, node: ast.For, found: Counted) -> None:
     while True:
         block = Block([_I64, *carried.types])
         counter = Scalar(block.args[0], weak=True)
-        carried.visit(block, block.args[1:], lambda: _iteration(v, node, found.element([counter])))
+        carried.visit(block, block.args[1:], lambda c=counter: _iteration(v, node, found.element([c])))
         if carried.stable(block):
             break
     v.emit.builder.loc = loc

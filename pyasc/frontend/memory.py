@@ -16,6 +16,7 @@ from pyasc.language import dtypes
 from pyasc.language.dtypes import ElementType
 
 _FLOAT32 = Const(dtypes.float32)
+_CACHE_LINE = Const(64)
 
 
 def shape_list(v: Visitor, shape: Val) -> list[Val]:
@@ -70,7 +71,7 @@ def shared_memory(v: Visitor, shape: Val, dtype: Val = _FLOAT32) -> Val:
     return allocate(v, shape_list(v, shape), element_type(v, dtype), purpose="shared")
 
 
-def aligned_alloc(v: Visitor, shape: Val, dtype: Val = _FLOAT32, alignment: Val = Const(64)) -> Val:
+def aligned_alloc(v: Visitor, shape: Val, dtype: Val = _FLOAT32, alignment: Val = _CACHE_LINE) -> Val:
     """`asc.aligned_alloc`."""
     value = alignment.value if isinstance(alignment, Const) else None
     if not isinstance(value, int) or value <= 0 or value & (value - 1):
@@ -93,13 +94,18 @@ def copy(v: Visitor, src: Val, dst: Val) -> Val:
         )
     target = subscripts.row_view(v, dst) if isinstance(dst, Row) else dst
     source = subscripts.row_view(v, src) if isinstance(src, Row) else src
-    if isinstance(source, Array) and source.dtype is target.dtype and source.shape == target.shape:
-        if None not in source.shape and root(source) is not root(target):
-            subscripts.mark_written(v, target.ref)
-            v.emit.insert(mem.Copy(source=source.ref, target=target.ref))
-            return NONE
+    if isinstance(source, Array) and _is_block(source, target):
+        subscripts.mark_written(v, target.ref)
+        v.emit.insert(mem.Copy(source=source.ref, target=target.ref))
+        return NONE
     subscripts.write_whole(v, target, source)
     return NONE
+
+
+def _is_block(source: Array, target: Array) -> bool:
+    """Whether the copy is between two buffers of one type and one known shape."""
+    alike = source.dtype is target.dtype and source.shape == target.shape
+    return alike and None not in source.shape and root(source) is not root(target)
 
 
 def root(array: Array) -> object:

@@ -126,9 +126,12 @@ def _other_object(v: Visitor, found: Any, node: ast.AST | None) -> Val:
     if type(found).__module__ == "numpy" and hasattr(found, "dtype") and hasattr(found, "ndim"):
         if found.ndim:
             raise v.error(
-                node, "PA0310", "an array that is a global or closure value", "its elements are not compile-time values",
+                node,
+                "PA0310",
+                "an array that is a global or closure value",
+                "its elements are not compile-time values",
                 "pass it to the kernel as a parameter",
-            )  # fmt: skip
+            )
         dtype = dtypes.BY_NUMPY.get(str(found.dtype))
         if dtype is not None:
             return Scalar(v.emit.constant(found.item(), dtype))

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, numeric
-from pyasc.frontend.values import Const, Scalar, Tensor, Tuple, Val
+from pyasc.frontend.values import FALSE, NONE, Const, Scalar, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
@@ -16,8 +16,6 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 from pyasc.ir.types import TensorType
 
-NONE = Const(None)
-NO = Const(False)
 _DIV, _SUB, _MUL = (arithmetic.BINARY[op] for op in (ast.Div, ast.Sub, ast.Mult))
 
 
@@ -91,12 +89,12 @@ def _sum_like(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     return reduce(v, fn, value, axes_of(v, axis, len(value.shape)), known_bool(v, keepdims))
 
 
-def sum_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def sum_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.sum`."""
     return _sum_like(v, "add", array, axis, keepdims)
 
 
-def prod(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def prod(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.prod`."""
     return _sum_like(v, "mul", array, axis, keepdims)
 
@@ -125,12 +123,12 @@ def _not_empty(v: Visitor, value: Tensor, axes: Sequence[int]) -> None:
         numeric.check(v, fine, "ValueError", "zero-size array to reduction operation which has no identity")
 
 
-def max_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def max_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.max`."""
     return _extreme(v, "maximum", array, axis, keepdims)
 
 
-def min_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def min_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.min`."""
     return _extreme(v, "minimum", array, axis, keepdims)
 
@@ -142,7 +140,7 @@ def _count(v: Visitor, value: Tensor, axes: Sequence[int]) -> Val:
     return total
 
 
-def mean(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def mean(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.mean`: of integers, in float32; of float16, computed in float32 and rounded once."""
     value = _array(v, array)
     if value is None:
@@ -155,7 +153,7 @@ def mean(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
     return numeric.cast_to(v, quotient, dtype)
 
 
-def var(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def var(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.var`: the mean of squared distances from the mean."""
     value = _array(v, array)
     if value is None:
@@ -180,12 +178,12 @@ def _arg(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     return unwrap(v, v.emit.value(op))
 
 
-def argmax(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def argmax(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.argmax`."""
     return _arg(v, "maximum", array, axis, keepdims)
 
 
-def argmin(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def argmin(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.argmin`."""
     return _arg(v, "minimum", array, axis, keepdims)
 
@@ -200,12 +198,12 @@ def _logical(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     return reduce(v, fn, mask, axes_of(v, axis, len(value.shape)), known_bool(v, keepdims))
 
 
-def any_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def any_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.any`."""
     return _logical(v, "or", array, axis, keepdims)
 
 
-def all_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = NO) -> Val:
+def all_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.all`."""
     return _logical(v, "and", array, axis, keepdims)
 

@@ -9,7 +9,21 @@ from collections.abc import Sequence
 from pyasc.frontend import arithmetic, numeric, views
 from pyasc.frontend.memory import checked_shape, element_type, shape_list
 from pyasc.frontend.reductions import axes_of
-from pyasc.frontend.values import Array, Const, Row, Scalar, SizeVal, Tensor, Tuple, Val, is_number
+from pyasc.frontend.values import (
+    MINUS_ONE,
+    NONE,
+    ONE,
+    ZERO,
+    Array,
+    Const,
+    Row,
+    Scalar,
+    SizeVal,
+    Tensor,
+    Tuple,
+    Val,
+    is_number,
+)
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region
@@ -18,7 +32,6 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import ScalarType, TensorType
 from pyasc.language.dtypes import float32
 
-NONE = Const(None)
 _FLOAT32 = Const(float32)
 _I64 = ScalarType(dtypes.i64)
 _ADD, _SUB, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult))
@@ -40,12 +53,12 @@ def filled(v: Visitor, sizes: Sequence[Val], value: Val, dtype: DType) -> Val:
 
 def zeros(v: Visitor, shape: Val, dtype: Val = _FLOAT32) -> Val:
     """`asc.zeros`."""
-    return filled(v, shape_list(v, shape), Const(0), element_type(v, dtype))
+    return filled(v, shape_list(v, shape), ZERO, element_type(v, dtype))
 
 
 def ones(v: Visitor, shape: Val, dtype: Val = _FLOAT32) -> Val:
     """`asc.ones`."""
-    return filled(v, shape_list(v, shape), Const(1), element_type(v, dtype))
+    return filled(v, shape_list(v, shape), ONE, element_type(v, dtype))
 
 
 def full(v: Visitor, shape: Val, value: Val, dtype: Val = NONE) -> Val:
@@ -65,12 +78,12 @@ def _like(v: Visitor, array: Val, value: Val) -> Val:
 
 def zeros_like(v: Visitor, array: Val) -> Val:
     """`asc.zeros_like`."""
-    return _like(v, array, Const(0))
+    return _like(v, array, ZERO)
 
 
 def ones_like(v: Visitor, array: Val) -> Val:
     """`asc.ones_like`."""
-    return _like(v, array, Const(1))
+    return _like(v, array, ONE)
 
 
 def full_like(v: Visitor, array: Val, value: Val) -> Val:
@@ -96,18 +109,18 @@ def base_of(v: Visitor, array: Val) -> Array | Tensor:
     return base
 
 
-def arange(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1), dtype: Val = NONE) -> Val:
+def arange(v: Visitor, start: Val, stop: Val = NONE, step: Val = ONE, dtype: Val = NONE) -> Val:
     """`asc.arange` of ints."""
     from pyasc.frontend.iteration import trips
     from pyasc.frontend.values import Range
 
-    first, last = (Const(0), start) if stop == NONE else (start, stop)
+    first, last = (ZERO, start) if stop == NONE else (start, stop)
     for each in (first, last, step):
         if not is_number(each) or numeric.number_type(v, each).dtype.is_float:
             raise v.error(
                 None, "PA0404", "asc.arange counts in integers", hint="scale an integer range instead"
             )
-    if step == Const(0):
+    if step == ZERO:
         raise v.error(None, "PA0503", "the step of asc.arange must not be 0")
     type_ = dtypes.i64 if dtype == NONE else element_type(v, dtype)
     count = trips(v, Range(first, last, step))
@@ -121,9 +134,7 @@ def arange(v: Visitor, start: Val, stop: Val = NONE, step: Val = Const(1), dtype
 def _exact(v: Visitor, first: Val, last: Val, step: Val, count: Val) -> Val:
     """`asc.arange(N)` has the extent N, which types can name; sizes are never negative."""
     return (
-        last
-        if isinstance(last, SizeVal) and last.expr.as_name and first == Const(0) and step == Const(1)
-        else count
+        last if isinstance(last, SizeVal) and last.expr.as_name and first == ZERO and step == ONE else count
     )
 
 
@@ -166,7 +177,7 @@ def transpose(v: Visitor, array: Val, *axes: Val) -> Val:
 
 def flatten(v: Visitor, value: Tensor) -> Tensor:
     """All elements along one axis."""
-    found = reshape(v, value, Const(-1))
+    found = reshape(v, value, MINUS_ONE)
     assert isinstance(found, Tensor)
     return found
 
@@ -178,7 +189,7 @@ def reshape(v: Visitor, array: Val, *shape: Val) -> Val:
     sizes = list(shape[0].items) if len(shape) == 1 and isinstance(shape[0], Tuple) else list(shape)
     value = numeric.as_tensor(v, array)
     total = count_elements(v, value)
-    minus = [k for k, size in enumerate(sizes) if size == Const(-1)]
+    minus = [k for k, size in enumerate(sizes) if size == MINUS_ONE]
     if len(minus) > 1:
         raise v.error(None, "PA0506", "only one size may be -1")
     if minus:
@@ -194,7 +205,7 @@ def reshape(v: Visitor, array: Val, *shape: Val) -> Val:
 
 def product(v: Visitor, sizes: Sequence[Val]) -> Val:
     """The product of sizes."""
-    total: Val = Const(1)
+    total: Val = ONE
     for size in sizes:
         total = arithmetic.binary(v, _MUL, total, size)
     return total
@@ -202,13 +213,13 @@ def product(v: Visitor, sizes: Sequence[Val]) -> Val:
 
 def _remaining(v: Visitor, total: Val, others: Sequence[Val]) -> Val:
     known = product(v, others)
-    if known == Const(1):
+    if known == ONE:
         return total
     div, mod = (arithmetic.BINARY[op] for op in (ast.FloorDiv, ast.Mod))
-    if known == Const(0):
+    if known == ZERO:
         raise v.error(None, "PA0506", "-1 beside a size of 0 stands for any number")
     rest = arithmetic.binary(v, mod, total, known)
-    _require_equal(v, rest, Const(0), "cannot reshape: {} elements are left over")
+    _require_equal(v, rest, ZERO, "cannot reshape: {} elements are left over")
     quotient = _divided(total, known)
     return arithmetic.binary(v, div, total, known) if quotient is None else quotient
 
@@ -276,7 +287,7 @@ def broadcast_to(v: Visitor, array: Val, shape: Val) -> Val:
     )
 
 
-def concatenate(v: Visitor, arrays: Val, axis: Val = Const(0)) -> Val:
+def concatenate(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
     """`asc.concatenate`."""
     if not isinstance(arrays, Tuple) or not arrays.items:
         raise v.error(None, "PA0402", "asc.concatenate takes a tuple of arrays")
@@ -287,7 +298,7 @@ def concatenate(v: Visitor, arrays: Val, axis: Val = Const(0)) -> Val:
         raise v.error(None, "PA0502", "arrays of different numbers of dimensions cannot be joined")
     (position,) = axes_of(v, axis, rank)
     _same_elsewhere(v, parts, position)
-    total: Val = Const(0)
+    total: Val = ZERO
     for part in parts:
         total = arithmetic.binary(v, _ADD, total, numeric.length(v, part, position))
     shape = list(parts[0].shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import hashlib
 import inspect
 import linecache
@@ -228,10 +229,10 @@ def _check_unchanged(source: KernelSource, code: types.CodeType) -> None:
 def _compile_alone(
     node: ast.FunctionDef | ast.AsyncFunctionDef, code: types.CodeType, names: Mapping[str, Any]
 ) -> types.CodeType | None:
-    bare = type(node)(**dict(ast.iter_fields(node)) | {"decorator_list": []})
+    bare = copy.copy(node)
+    bare.decorator_list = []
     bare.returns = None
     bare.args = _without_annotations(node.args)
-    ast.copy_location(bare, node)
     body: ast.stmt = bare
     if code.co_freevars:
         outer = ast.parse(f"def outer({', '.join(code.co_freevars)}): pass").body[0]

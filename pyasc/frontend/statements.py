@@ -181,7 +181,7 @@ def annotation(v: Visitor, node: ast.expr) -> ArrayKind | ScalarKind | WeakKind 
     """What an annotation inside a kernel asks for; None when it is not one that changes a value."""
     from pyasc.language.dtypes import ElementType
 
-    if isinstance(node, ast.Subscript) or (isinstance(node, ast.Constant)):
+    if isinstance(node, (ast.Subscript, ast.Constant)):
         return None
     found = v.expr(node)
     value = found.value if isinstance(found, Const) else None

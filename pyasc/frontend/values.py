@@ -226,6 +226,10 @@ Val = (
 NONE = Const(None)
 TRUE = Const(True)
 FALSE = Const(False)
+ZERO = Const(0)
+ONE = Const(1)
+MINUS_ONE = Const(-1)
+EMPTY = Tuple(())
 
 
 def is_number(value: Val) -> bool:

@@ -170,7 +170,8 @@ def _known_slice(length: Val, start: Val | None, stop: Val | None, step: int) ->
     parts = [p for p in (length, start, stop) if p is not None]
     if not all(isinstance(p, Const) and isinstance(p.value, int) for p in parts):
         return None
-    bounds = slice(*(p.value if isinstance(p, Const) else None for p in (start, stop)), step)
+    first, last = (p.value if isinstance(p, Const) else None for p in (start, stop))
+    bounds = slice(first, last, step)
     assert isinstance(length, Const)
     found = range(*bounds.indices(length.value))
     return found if len(found) else range(0, 0, step)

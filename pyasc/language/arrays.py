@@ -117,7 +117,7 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: ElementTyp
     import numpy as np
 
     first, last = (0, start) if stop is None else (start, stop)
-    natural = np.int64 if builtin_ints(first, last, step) else np.float32
+    natural: Any = np.int64 if builtin_ints(first, last, step) else np.float32
     return np.arange(first, last, step, natural if dtype is None else dtype.dtype)
 
 
