@@ -110,7 +110,7 @@ def test_load_gives_the_kernels_of_an_object(kernels_py: str, tmp_path: Path) ->
     ):
         library(x)
     with pytest.raises(AttributeError, match="has no kernel 'scales'"):
-        library.scales  # noqa: B018
+        library.scales
 
 
 def test_runs_a_kernel_of_the_file(capsys: pytest.CaptureFixture[str], kernels_py: str) -> None:
