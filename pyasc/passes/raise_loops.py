@@ -38,11 +38,13 @@ from pyasc.ir.dialects import scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.raising import CannotRaise, Proofs
 from pyasc.passes.analysis.raising_absorb import Absorption
+from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_order import order_iterators
 from pyasc.passes.analysis.raising_seed import seed
 from pyasc.passes.analysis.raising_views import look_through_views
 from pyasc.passes.base import Context, FunctionPass
+from pyasc.passes.elide_copies import elide_copies
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class RaiseLoops(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Work from the innermost loops outwards, then put the iterators of what was made in order."""
         proofs = Proofs(func)
+        checks = drop_proved_checks(func, proofs)
         views = look_through_views(func)
         raised = 0
         for op in list(func.walk_inner_first()):
@@ -65,10 +68,13 @@ class RaiseLoops(FunctionPass):
                 order_iterators(op)
         context.count("raised loops", raised)
         context.count("views seen through", views)
-        return raised + views > 0
+        context.count("checks that hold", checks)
+        return raised + views + checks > 0
 
     def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> int:
         """Raise a loop, or its parts one by one; returns how many loops that were."""
+        if sum(isinstance(op, st.Apply) for op in loop.body.block) > 1:
+            elide_copies(loop, context)
         stays = self._replace(loop, proofs)
         if stays is None:
             return 1
@@ -77,7 +83,9 @@ class RaiseLoops(FunctionPass):
             if self._replace(parts.main, proofs) is None:
                 discard(loop)
                 context.count("split loops")
-                return 1 + sum(self._try(part, proofs, context) for part in parts.loops if part is not parts.main)
+                return 1 + sum(
+                    self._try(part, proofs, context) for part in parts.loops if part is not parts.main
+                )
             for part in parts.loops:
                 discard(part)
         if not stays.quiet:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks inside of loops that always hold keep nothing from being raised: they are dropped."""
+
+from __future__ import annotations
+
+from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.dialects import arith, py
+from pyasc.ir.dtypes import i64
+from pyasc.ir.types import ScalarType
+from pyasc.passes.analysis.raising import Proofs
+from pyasc.passes.analysis.ranges import Relation
+
+RELATIONS: dict[str, Relation] = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "eq": "eq", "ne": "ne"}
+
+
+def drop_proved_checks(root: Operation, proofs: Proofs) -> int:
+    """Erase the checks under `root` whose conditions are proved; returns how many."""
+    dropped = 0
+    for op in list(root.walk()):
+        if isinstance(op, py.Check) and not op.launch and op.parent is not None:
+            if _holds(op.condition, op.parent, proofs):
+                op.erase()
+                dropped += 1
+    return dropped
+
+
+def _holds(condition: Value, at: Block, proofs: Proofs) -> bool:
+    op = condition.op
+    match op:
+        case arith.Constant():
+            return bool(op.value)
+        case arith.Elementwise(fn="and"):
+            return all(_holds(part, at, proofs) for part in op.operands)
+        case arith.Elementwise(fn="or"):
+            return any(_holds(part, at, proofs) for part in op.operands)
+        case arith.Elementwise(fn=fn) if fn in RELATIONS and op.operands[0].type == ScalarType(i64):
+            return proofs.ranges.proves(op.operands[0], RELATIONS[fn], op.operands[1], at)
+        case _:
+            return False
