@@ -35,7 +35,7 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import constant, lift
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import Polynomials, materialise
-from pyasc.passes.analysis.effects import EffectTable, dominates, root_of
+from pyasc.passes.analysis.effects import EffectTable, root_of
 from pyasc.passes.analysis.raising_order import map_each, renumber_symbols
 from pyasc.passes.base import Context, FunctionPass
 
@@ -130,7 +130,7 @@ def _copying_apply(op: st.Apply, ref: Value) -> _Copy | None:
 def _stays_equal(ref: Value, copy: _Copy) -> bool:
     """Whether the source still holds what was copied at every read of the buffer."""
     readers = [op for op in ref.uses if op is not copy.op]
-    if not all(dominates(copy.op, op) for op in readers):
+    if not all(_stands_before(copy.op, op) for op in readers):
         return False
     block = copy.op.parent
     assert block is not None
@@ -143,6 +143,16 @@ def _stays_equal(ref: Value, copy: _Copy) -> bool:
         last.discard(following)
         following = following.next
     return not last
+
+
+def _stands_before(op: Operation, other: Operation) -> bool:
+    """Whether `op` has run whenever `other` runs, because it stands before it in a block around it."""
+    ancestor: Operation | None = other
+    while ancestor is not None and ancestor.parent is not op.parent:
+        ancestor = ancestor.parent_op
+    while ancestor is not None and ancestor is not op:
+        ancestor = ancestor.prev
+    return ancestor is op
 
 
 def _in_block(op: Operation, block: Block) -> Operation:

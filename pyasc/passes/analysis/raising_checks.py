@@ -8,20 +8,23 @@ from pyasc.ir.dialects import arith, py
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.raising import Proofs
-from pyasc.passes.analysis.ranges import Relation
 
-RELATIONS: dict[str, Relation] = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "eq": "eq", "ne": "ne"}
+RELATIONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 
 
 def drop_proved_checks(root: Operation, proofs: Proofs) -> int:
     """Erase the checks under `root` whose conditions are proved; returns how many."""
     dropped = 0
     for op in list(root.walk()):
-        if isinstance(op, py.Check) and not op.launch and op.parent is not None:
-            if _holds(op.condition, op.parent, proofs):
-                op.erase()
-                dropped += 1
+        if isinstance(op, py.Check) and not op.launch and _holds(op.condition, _block(op), proofs):
+            op.erase()
+            dropped += 1
     return dropped
+
+
+def _block(op: Operation) -> Block:
+    assert op.parent is not None
+    return op.parent
 
 
 def _holds(condition: Value, at: Block, proofs: Proofs) -> bool:
@@ -34,6 +37,6 @@ def _holds(condition: Value, at: Block, proofs: Proofs) -> bool:
         case arith.Elementwise(fn="or"):
             return any(_holds(part, at, proofs) for part in op.operands)
         case arith.Elementwise(fn=fn) if fn in RELATIONS and op.operands[0].type == ScalarType(i64):
-            return proofs.ranges.proves(op.operands[0], RELATIONS[fn], op.operands[1], at)
+            return proofs.ranges.proves(op.operands[0], fn, op.operands[1], at)
         case _:
             return False
