@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyasc import knobs
 from pyasc.passes.base import Context, Hook, Pass, Remark, run_passes
 from pyasc.passes.instrument import Instrument
-from pyasc.passes.pipeline_parser import parse_pipeline
+from pyasc.passes.pipeline_parser import Options, parse_pipeline
 from pyasc.passes.pipelines import PIPELINES
 from pyasc.runtime.abi import KernelABI
 from pyasc.runtime.faults import Faults, Site
@@ -69,9 +69,12 @@ class Stages(Hook):
             self.texts.append((each.name, f"{module}\n"))
 
 
-def lower(module: Module, pipeline: str = "cpu", hook: Hook | None = None) -> Context:
+def lower(
+    module: Module, pipeline: str = "cpu", hook: Hook | None = None, options: Options | None = None
+) -> Context:
     """Run the passes of a pipeline over `module` in place; what they counted and remarked.
 
+    `options` are those of passes, by the name of the pass.
     With PYASC_DUMP, every stage is written to a directory of its own there; with PYASC_VERIFY, the IR is
     verified after every pass.
     """
@@ -81,7 +84,7 @@ def lower(module: Module, pipeline: str = "cpu", hook: Hook | None = None) -> Co
         hook = Instrument(verify=settings.verify, dump=dump, first_number=1)
     if dump is not None:
         dump_stage(dump, "00-py.ir", f"{module}\n")
-    return run_passes(module, parse_pipeline(pipeline), hook)
+    return run_passes(module, parse_pipeline(pipeline, options), hook)
 
 
 def dump_directory(root: Path, module: Module) -> Path:

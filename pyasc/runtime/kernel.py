@@ -89,9 +89,10 @@ class Kernel:
                 return result
         try:
             return self._launch_cold(args, kwargs)
-        except (CompileError, LaunchError) as error:
-            if knobs.read().internal_traceback:
+        except Exception as error:
+            if not _for_users(error) or knobs.read().internal_traceback:
                 raise
+            # How pyasc got there is of no use to whoever wrote the kernel.
             raise error.with_traceback(None) from error.__cause__
 
     def __repr__(self) -> str:
@@ -230,3 +231,10 @@ class Kernel:
         with self._lock:
             others = [each for each in self._warm.get(device, ()) if each is not launch]
             self._warm[device] = (launch, *others)[:WARM_LAUNCHERS]
+
+
+def _for_users(error: Exception) -> bool:
+    """Whether the message says all there is to know: a mistake in the kernel or the call, or a failed compiler."""
+    if isinstance(error, (CompileError, LaunchError)):
+        return True
+    return any(each.__name__ == "ToolchainError" for each in type(error).__mro__)

@@ -41,6 +41,15 @@ class KernelOptions:
         if self.target is not None:
             _check_type("target", self.target, str)
 
+    @property
+    def of_passes(self) -> dict[str, dict[str, object]]:
+        """What the options ask of single passes. On `cpu`, `grid=1` keeps a kernel to the calling thread."""
+        return {
+            "resolve-indices": {"unchecked": self.unchecked},
+            "raise-loops": {"strict": self.precision == "strict"},
+            "schedule-loops": {"threads": self.grid != 1},
+        }
+
     @staticmethod
     def of(given: Mapping[str, Any]) -> KernelOptions:
         """The options given by keyword. Raises TypeError for an unknown one, ValueError for a wrong value."""

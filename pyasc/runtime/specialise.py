@@ -27,6 +27,7 @@ from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_sym
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
 from pyasc.runtime.fix_sizes import fix_sizes
+from pyasc.runtime.options import KernelOptions
 
 if TYPE_CHECKING:
     from pyasc.ir.dialects.func import Func, Module
@@ -49,7 +50,7 @@ class Specialisation:
     result: FrontendResult
     file: str
     globals: Mapping[str, Any]
-    line_comments: bool = False
+    options: KernelOptions
     remarks: tuple[Remark, ...] = ()
     _module: Module | None = field(default=None)
 
@@ -70,9 +71,9 @@ class Specialisation:
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
-        self.remarks = tuple(lower(module, pipeline, hook).remarks)
+        self.remarks = tuple(lower(module, pipeline, hook, self.options.of_passes).remarks)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
-        return LoweredKernel(self.abi, module, self.file, self.remarks, self.line_comments, watched)
+        return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 
     def _watch(self, dependency: Dependency) -> Watched:
         file, _, name = dependency.path.rpartition(":")
@@ -96,7 +97,7 @@ def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specia
     legalise_symbol(func)
     fix_sizes(func, sizes)
     abi = _abi(kernel, func, signature, types)
-    return Specialisation(types, abi, result, source.file, source.globals, kernel.options.debug)
+    return Specialisation(types, abi, result, source.file, source.globals, kernel.options)
 
 
 def _options(kernel: Kernel) -> CompileOptions:

@@ -417,3 +417,21 @@ def test_a_warm_launch_is_quick() -> None:
     scale(x, out)
     best = min(timeit.repeat(lambda: scale(x, out), number=2000, repeat=7)) / 2000
     assert best < 12e-6
+
+
+def test_unchecked_drops_the_checks() -> None:
+    def gather(x: asc.float32[N], index: asc.int64[N], out: asc.float32[N]):
+        for i in range(N):
+            out[i] = x[index[i]]
+
+    assert "IndexError" in str(asc.kernel(gather).lower()["loop"])
+    assert "IndexError" not in str(asc.kernel(unchecked=True)(gather).lower()["loop"])
+
+
+def test_one_core_means_the_calling_thread() -> None:
+    def spread(x: asc.float32[N]):
+        for i in asc.parallel_for(0, N):
+            x[i] = 1.0
+
+    assert "pa_parallel" in asc.kernel(spread).source()
+    assert "pa_parallel" not in asc.kernel(grid=1)(spread).source()
