@@ -38,6 +38,7 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import LOOP
 from pyasc.passes.analysis.effects import EffectTable, is_local, is_pure, root_of
 from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.analysis.structure import encloses, is_inside
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -112,7 +113,7 @@ class _Mover:
         return self.ranges.nonnegative((distance if step > 0 else distance * -1) - 1, loop.parent)
 
     def _in_range(self, op: mem.Load, at: Block) -> bool:
-        if is_local(root_of(op.ref)) and not _is_outside(root_of(op.ref), at):
+        if is_local(root_of(op.ref)) and not _is_visible(root_of(op.ref), at):
             return False
         for axis, index in enumerate(op.indices):
             extent = self.ranges.polynomials.extent(op.ref, axis)
@@ -125,8 +126,8 @@ class _Mover:
 
 
 def _is_invariant(op: Operation, loop: Operation) -> bool:
-    return all(_defined_outside(value, loop) for value in op.operands) and all(
-        _defined_outside(value, loop) or _defined_inside(value, op)
+    return not any(is_inside(value, loop) for value in op.operands) and all(
+        not is_inside(value, loop) or is_inside(value, op)
         for region in op.regions
         for block in region.blocks
         for inner in block
@@ -135,23 +136,5 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
     )
 
 
-def _defined_outside(value: Value, loop: Operation) -> bool:
-    return not _defined_inside(value, loop)
-
-
-def _defined_inside(value: Value, op: Operation) -> bool:
-    block = value.block
-    while block is not None:
-        parent = block.parent_op
-        if parent is op:
-            return True
-        block = parent.parent if parent is not None else None
-    return False
-
-
-def _is_outside(value: Value, at: Block) -> bool:
-    block: Block | None = at
-    while block is not None and block is not value.block:
-        parent = block.parent_op
-        block = parent.parent if parent is not None else None
-    return block is not None
+def _is_visible(value: Value, at: Block) -> bool:
+    return value.block is not None and encloses(value.block, at)

@@ -47,12 +47,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir import dtypes
+from pyasc.ir.core import Block, Builder, Value
 from pyasc.ir.dialects import arith, func, mem, py
 from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.launch import Extremes, LaunchBlock
 from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.analysis.structure import encloses
 from pyasc.passes.base import Context, FunctionPass
 
 Access = py.Load | py.Store | py.Atomic
@@ -102,6 +104,11 @@ class _Site:
     expr: SizeExpr
     extent: SizeExpr
     shifted: bool = False
+
+    @property
+    def given(self) -> Value:
+        """The index as the program wrote it."""
+        return self.op.indices[self.axis]
 
     @property
     def block(self) -> Block:
@@ -159,16 +166,17 @@ class _Resolver:
 
     def _resolve_unproved(self, site: _Site) -> Value:
         for block, value in self.done.get((site.value, site.extent), ()):
-            if _encloses(block, site.block):
+            if encloses(block, site.block):
                 return value
+        hoisted = not self.unchecked and self._hoist_check(site)
+        value = self._wrapped(site)
         if self.unchecked:
             self.context.count("indices trusted")
-        elif self._hoist_check(site):
+        elif hoisted:
             self.context.count("indices checked at launch")
         else:
-            self._check_in_place(site)
+            self._check_in_place(site, value)
             self.context.count("indices checked in place")
-        value = self._wrapped(site)
         self.done.setdefault((site.value, site.extent), []).append((site.block, value))
         return value
 
@@ -220,29 +228,17 @@ class _Resolver:
             needed.append(site.extent - extremes.highest - 1)
         return needed
 
-    def _check_in_place(self, site: _Site) -> None:
+    def _check_in_place(self, site: _Site, value: Value) -> None:
+        """Check `value`, the index as counted from the front, where it is."""
         at = Builder.before(site.op)
         extent = self.launch.value_at(site.extent, site.op)
         exact = self.ranges.exact(site.value)
-        conditions: list[Value] = []
-        if not self.ranges.nonnegative(exact, site.block):
-            lowest = index(at, 0)
-            if not site.shifted:
-                lowest = at.value(arith.Elementwise(fn="neg", args=[extent]))
-            conditions.append(at.value(arith.Elementwise(fn="ge", args=[site.value, lowest])))
-        if not self.ranges.nonnegative(site.extent - exact - 1, site.block):
-            conditions.append(at.value(arith.Elementwise(fn="lt", args=[site.value, extent])))
-        condition = conditions[0]
-        for other in conditions[1:]:
-            condition = at.value(arith.Elementwise(fn="and", args=[condition, other]))
+        left, right = value, extent
+        if site.shifted or not self.ranges.nonnegative(exact, site.block):
+            # As unsigned numbers, negative ones are beyond any extent: one comparison says both.
+            left, right = (at.value(arith.Cast.to(each, dtypes.u64)) for each in (value, extent))
+        condition = at.value(arith.Elementwise(fn="lt", args=[left, right]))
         message = f"index {{}} is out of range for {site.where} with extent {{}}"
         at.insert(
-            py.Check(condition=condition, values=[site.value, extent], error="IndexError", message=message)
+            py.Check(condition=condition, values=[site.given, extent], error="IndexError", message=message)
         )
-
-
-def _encloses(outer: Block, inner: Block | None) -> bool:
-    while inner is not None and inner is not outer:
-        op: Operation | None = inner.parent_op
-        inner = op.parent if op is not None else None
-    return inner is outer

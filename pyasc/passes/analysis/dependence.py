@@ -30,6 +30,7 @@ from pyasc.passes.analysis.effects import (
     written_refs,
 )
 from pyasc.passes.analysis.ranges import Proof, Ranges, split_linear
+from pyasc.passes.analysis.structure import is_inside
 
 ElementAccess = mem.Load | mem.Store | mem.Atomic | vec.Load | vec.Store
 
@@ -197,7 +198,7 @@ class _Twins:
         known = self._inside.get(name)
         if known is None:
             value = self.ranges.polynomials.atoms.get(name)
-            known = self._inside[name] = value is not None and _is_inside(value, self.loop)
+            known = self._inside[name] = value is not None and is_inside(value, self.loop)
         return known
 
     def _positive(self, expr: SizeExpr) -> bool:
@@ -249,16 +250,6 @@ def _never_zero(expr: SizeExpr) -> bool:
     constant = sum(c for monomial, c in expr.terms if not monomial)
     divisor = math.gcd(*(c for monomial, c in expr.terms if monomial))
     return constant != 0 if divisor == 0 else constant % divisor != 0
-
-
-def _is_inside(value: Value, op: Operation) -> bool:
-    block = value.block
-    while block is not None:
-        parent = block.parent_op
-        if parent is op:
-            return True
-        block = parent.parent if parent is not None else None
-    return False
 
 
 def distance(a: Access, b: Access, loops: Sequence[scf.For], ranges: Ranges) -> tuple[int | None, ...] | None:

@@ -12,6 +12,7 @@ from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.dependence import Access, accesses_inside, accesses_of
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.analysis.structure import is_inside
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def find_promotable(loop: scf.For, ranges: Ranges) -> Promotable | None:
         return None
     accesses = accesses_inside(loop)
     for store in stores:
-        if all(_defined_outside(value, loop) for value in (store.ref, *store.indices)):
+        if not any(is_inside(value, loop) for value in (store.ref, *store.indices)):
             found = _uses_of_element(store, loop, accesses)
             if found is not None and (not _has_checks(loop) or _is_in_range(found.access, loop, ranges)):
                 return found
@@ -119,16 +120,6 @@ def _replace_last_yield(loop: scf.For, value: Value) -> None:
     terminator.set_operands("values", [*terminator.operands[:-1], value])
 
 
-def _defined_outside(value: Value, loop: Operation) -> bool:
-    block = value.block
-    while block is not None:
-        parent = block.parent_op
-        if parent is loop:
-            return False
-        block = parent.parent if parent is not None else None
-    return True
-
-
 def _runs(loop: scf.For, ranges: Ranges) -> bool:
     """Whether the loop has an iteration in any case."""
     step = integer_of(loop.step)
@@ -143,7 +134,7 @@ def _may_touch_anyway(loop: scf.For, element: Access, ranges: Ranges) -> bool:
     Within a parallel loop another iteration may, unless the loop runs in all iterations or in none.
     """
     parallel = [op for op in loop.ancestors() if isinstance(op, scf.For) and op.kind == "parallel"]
-    if parallel and not all(_defined_outside(value, parallel[-1]) for value in loop.operands[:2]):
+    if parallel and any(is_inside(value, parallel[-1]) for value in loop.operands[:2]):
         return False
     return _is_in_range(element, loop, ranges)
 

@@ -7,6 +7,7 @@ from pyasc.ir.core import Block, Operation, Region, Value
 from pyasc.ir.dialects import arith, scf
 from pyasc.ir.types import ScalarType, VectorType
 from pyasc.passes.analysis.affine import constant_of, integer_of
+from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.rewriter import Rewriter
 
 MAX_USES = 32
@@ -158,7 +159,7 @@ def drop_constant_while_carried(op: Operation, rewriter: Rewriter) -> bool:
             arg.replace_uses(init)
             changed = True
     for value, arg, result in zip(list(before.terminator.operands[1:]), after.args, op.results, strict=True):
-        if (arg.uses or result.uses) and value.block is not before and _is_outside(value, op):
+        if (arg.uses or result.uses) and value.block is not before and not is_inside(value, op):
             for old in (arg, result):
                 rewriter.push_users(old)
                 old.replace_uses(value)
@@ -170,13 +171,3 @@ def drop_constant_while_carried(op: Operation, rewriter: Rewriter) -> bool:
 
 def _forwarded(value: Value, after: Block, forwarded: list[Value]) -> Value:
     return forwarded[value.index] if value.owner is after else value
-
-
-def _is_outside(value: Value, op: Operation) -> bool:
-    block = value.block
-    while block is not None:
-        parent = block.parent_op
-        if parent is op:
-            return False
-        block = parent.parent if parent is not None else None
-    return True
