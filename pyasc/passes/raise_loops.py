@@ -34,17 +34,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.dialects import scf, st
+from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dialects.func import Func
-from pyasc.passes.analysis.raising import CannotRaise, Proofs
+from pyasc.passes.analysis.raising import CannotRaise, Proofs, is_plain
 from pyasc.passes.analysis.raising_absorb import Absorption
 from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_order import order_iterators
-from pyasc.passes.analysis.raising_seed import seed
+from pyasc.passes.analysis.raising_seed import refusal, seed
 from pyasc.passes.analysis.raising_views import look_through_views
 from pyasc.passes.base import Context, FunctionPass
 from pyasc.passes.elide_copies import elide_copies
+
+SHARED_HINT = "add with asc.atomic_add, or write to an element of the iteration's own"
+"""What to do about a parallel loop whose iterations write the same elements."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +91,26 @@ class RaiseLoops(FunctionPass):
                 )
             for part in parts.loops:
                 discard(part)
-        if not stays.quiet:
+        if loop.kind == "parallel" and stays.meets:
+            loop.kind = "sequential"
+            context.remark(stays.loc, f"runs in order: {stays.reason}", SHARED_HINT)
+        elif not stays.quiet:
             context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
         return 0
 
     def _replace(self, loop: scf.For, proofs: Proofs) -> CannotRaise | None:
         """Work on a copy, which takes the loop's place or is thrown away."""
+        stays = _hindrance(loop)
+        if stays is not None:
+            return stays
         copy = loop.clone()
         assert isinstance(copy, scf.For)
         Builder.before(loop).insert(copy)
         _hand_over(loop.results, copy.results)
         try:
-            values = self._raise(copy, proofs)
+            applies = [op for op in copy.body.block if isinstance(op, st.Apply)]
+            op = applies[0] if applies else seed(copy, proofs, self.strict)
+            values = Absorption(copy, op, proofs).run()
         except CannotRaise as stays:
             _hand_over(copy.results, loop.results)
             discard(copy)
@@ -109,12 +120,18 @@ class RaiseLoops(FunctionPass):
         discard(loop)
         return None
 
-    def _raise(self, loop: scf.For, proofs: Proofs) -> list[Value]:
-        applies = [op for op in loop.body.block if isinstance(op, st.Apply)]
-        if len(applies) > 1:
-            raise CannotRaise(loop.loc, "several inner loops stay together in it", quiet=True)
-        op = applies[0] if applies else seed(loop, proofs, self.strict)
-        return Absorption(loop, op, proofs).run()
+
+def _hindrance(loop: scf.For) -> CannotRaise | None:
+    """What a look at the body shows to be in the way."""
+    applies = 0
+    for op in loop.body.block:
+        applies += isinstance(op, st.Apply)
+        known = isinstance(op, (st.Apply, mem.Load, mem.Store, mem.Alloc, scf.If)) or is_plain(op)
+        if not known and op is not loop.body.block.last:
+            return refusal(op)
+    if applies > 1:
+        return CannotRaise(loop.loc, "several inner loops stay together in it", quiet=True)
+    return None
 
 
 def _hand_over(old: Sequence[Value], new: Sequence[Value]) -> None:

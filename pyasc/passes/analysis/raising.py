@@ -23,14 +23,20 @@ COSTLY = frozenset(
 
 
 class CannotRaise(Exception):
-    """A loop stays a loop: where, why, and what to write instead. `quiet` reasons are no news to the user."""
+    """A loop stays a loop: where, why, and what to write instead.
 
-    def __init__(self, loc: Location, reason: str, hint: str = "", quiet: bool = False) -> None:
+    `quiet` reasons are no news to the user; `meets` says that different iterations write the same element.
+    """
+
+    def __init__(
+        self, loc: Location, reason: str, hint: str = "", *, quiet: bool = False, meets: bool = False
+    ) -> None:
         super().__init__(reason)
         self.loc = loc
         self.reason = reason
         self.hint = hint
         self.quiet = quiet
+        self.meets = meets
 
 
 def is_plain(op: Operation) -> bool:

@@ -155,8 +155,8 @@ class Absorption:
         if self.running:
             self._check_running(conflict(0, self._plain_writes(writes), [*writes, *reads]))
             return "scan" if "scan" in self.op.roles else "reduction"
-        moving = all(map_ is not None and map_.uses(0) for _, map_ in writes)
-        if (self.loop.kind == "parallel" and moving) or conflict(0, writes, [*writes, *reads]) is None:
+        own = all(self.nest.is_invariant(ref) and not self._is_fixed((ref, map_)) for ref, map_ in writes)
+        if (self.loop.kind == "parallel" and own) or conflict(0, writes, [*writes, *reads]) is None:
             return "parallel"
         self._accumulate(maps)
         return "reduction"
@@ -181,7 +181,16 @@ class Absorption:
             self.op.loc,
             f"an iteration may touch an element of {name!r} that another one writes",
             "use parallel_for if the iterations are independent",
+            quiet=not self.nest.is_invariant(met[0]),
+            meets=self._is_fixed(met),
         )
+
+    def _is_fixed(self, access: Access) -> bool:
+        """Whether every iteration surely touches the same elements, of memory that all iterations share."""
+        ref, map_ = access
+        bounds = [extend(self.op, expr, self.nest) for expr in (*self.op.lower, *self.op.upper)]
+        moving = map_ is None or map_.uses(0) or any(expr is None or expr.coefficient(0) for expr in bounds)
+        return not moving and self.nest.is_invariant(ref)
 
     def _accumulate(self, maps: Maps) -> None:
         """Every iteration combines into the same elements, or the loop stays."""
