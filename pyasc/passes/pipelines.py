@@ -6,8 +6,10 @@ from __future__ import annotations
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
     "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup"),
+    "structured": ("loop", "raise-loops", "fuse"),
     "cpu": (
-        "loop",
+        "structured",
+        "schedule-cpu",
         "lower-structured",
         "forward",
         "unroll",
