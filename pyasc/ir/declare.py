@@ -53,18 +53,25 @@ class Field:
 
 @dataclass(eq=False)
 class OperandField(Field):
-    """One operand, or (variadic) any number of them in a row."""
+    """One operand, or (variadic) any number of them in a row.
+
+    `fixed` says that no variadic operand stands before, so that `position` is the index of the first value.
+    """
 
     constraint: Constraint
     variadic: bool
     written: bool
     doc: str
+    fixed: bool = True
 
     def __get__(self, op: Any, _: type | None = None) -> Any:
         if op is None:
             return self
-        start, stop = op.spec.segment(op, self.position)
-        return tuple(op.operands[start:stop]) if self.variadic else op.operands[start]
+        position = self.position
+        start = position if self.fixed else sum(op.segments[:position])
+        if self.variadic:
+            return tuple(op._operands[start : start + op.segments[position]])
+        return op._operands[start]
 
     def __set__(self, op: Any, value: Any) -> None:
         op.spec.replace_segment(op, self.name, value if self.variadic else [value])
@@ -268,6 +275,8 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
             group = by_kind[type(member)]
             member.position = len(group)
             group.append(member)
+    for part in by_kind[OperandField]:
+        part.fixed = not any(other.variadic for other in by_kind[OperandField][: part.position])
     for part in by_kind[AttributeField]:
         part.annotation = cls.__annotations__[part.name]
     inputs = (*by_kind[OperandField], *by_kind[AttributeField], *by_kind[RegionField])

@@ -28,11 +28,12 @@ def _constant(frame: Frame, op: arith.Constant) -> Sequence[Any]:
 
 
 def _elementwise(frame: Frame, op: arith.Elementwise) -> Sequence[Any]:
-    args = frame.all(op.args)
-    dtype = dtype_of(op.args[-1].type)
-    if isinstance(op.args[-1].type, ScalarType):
-        return (evaluate_constants(op.fn, dtype, *args),)
-    return (evaluate(op.fn, *args, dtype=dtype),)
+    operands = op.args
+    type_ = operands[-1].type
+    args = frame.all(operands)
+    if isinstance(type_, ScalarType):
+        return (evaluate_constants(op.fn, type_.dtype, *args),)
+    return (evaluate(op.fn, *args, dtype=dtype_of(type_)),)
 
 
 def _cast(frame: Frame, op: arith.Cast) -> Sequence[Any]:

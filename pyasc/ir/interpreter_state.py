@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects.func import Module
-from pyasc.ir.dtypes import DType
+from pyasc.ir.dtypes import DType, bf16
 from pyasc.ir.numbers_eval import carried
 from pyasc.ir.numbers_half import Array, carrier, from_float
 from pyasc.ir.sizes import Dim, SizeExpr
@@ -27,6 +27,20 @@ Handler: TypeAlias = "Callable[[Frame, Any], Sequence[Any]]"
 """Runs one operation and returns its results."""
 
 
+_Plan: TypeAlias = "tuple[list[tuple[Handler, Operation, tuple[Value, ...]]], list[Value]]"
+
+
+def _plan(block: Block, handlers: Mapping[type[Operation], Handler]) -> _Plan:
+    steps: list[tuple[Handler, Operation, tuple[Value, ...]]] = []
+    for op in block:
+        if TERMINATOR in op.spec.traits:
+            return steps, op.operands
+        if type(op) not in handlers:
+            raise InterpreterError(f"the interpreter does not know {op.name}")
+        steps.append((handlers[type(op)], op, op.results))
+    return steps, []
+
+
 @dataclass(frozen=True)
 class Runtime:
     """One launch."""
@@ -36,6 +50,14 @@ class Runtime:
     handlers: Mapping[type[Operation], Handler]
     emit: Callable[[str], None]
     reverse_parallel: bool
+    plans: dict[Block, _Plan] = field(default_factory=dict["Block", "_Plan"])
+
+    def plan(self, block: Block) -> _Plan:
+        """What running a block does, looked up once: its steps, and what its terminator passes on."""
+        found = self.plans.get(block)
+        if found is None:
+            found = self.plans[block] = _plan(block, self.handlers)
+        return found
 
     def extent(self, dim: SizeExpr | int) -> int:
         """The value of a known or symbolic extent."""
@@ -63,21 +85,21 @@ class Frame:
 
     def all(self, values: Sequence[Value]) -> list[Any]:
         """The run-time values of several SSA values."""
-        return [self.values[value] for value in values]
+        known = self.values
+        return [known[value] for value in values]
 
     def run(self, block: Block, args: Sequence[Any] = ()) -> tuple[Any, ...]:
         """Run a block and return the operands of its terminator."""
         values = self.values
-        handlers = self.runtime.handlers
         values.update(zip(block.args, args, strict=True))
-        for op in block:
-            if TERMINATOR in op.spec.traits:
-                return tuple(self.all(op.operands))
-            handler = handlers.get(type(op))
-            if handler is None:
-                raise InterpreterError(f"the interpreter does not know {op.name}")
-            values.update(zip(op.results, handler(self, op), strict=True))
-        return ()
+        steps, ends = self.runtime.plan(block)
+        for handler, op, results in steps:
+            outcome = handler(self, op)
+            if len(results) == 1:
+                (values[results[0]],) = outcome
+            else:
+                values.update(zip(results, outcome, strict=True))
+        return tuple([values[value] for value in ends])
 
     def result_shape(self, dims: Sequence[Dim], sizes: Sequence[Value]) -> tuple[int, ...]:
         """A concrete shape whose `?` extents stand in `sizes`, in order."""
@@ -87,22 +109,28 @@ class Frame:
 
 def element(array: Array, dtype: DType, index: Sequence[int]) -> bool | int | float:
     """One element as a Python number. Raises InterpreterError for an index out of range."""
-    value = array[_checked(array, index)]
-    if dtype.name == "bf16":
-        bits = np.asarray(value, np.uint32) << np.uint32(16)
-        return bits.view(np.float32).item()
-    return value.item()
+    value = array.item(_checked(array, index))
+    return _float_of_bits(value) if dtype is bf16 else value
 
 
 def set_element(array: Array, dtype: DType, index: Sequence[int], value: bool | int | float) -> None:
     """Write one element. Raises InterpreterError for an index out of range."""
-    array[_checked(array, index)] = carried(value, dtype)
+    array[_checked(array, index)] = carried(value, dtype) if dtype is bf16 else value
+
+
+def _float_of_bits(bits: int) -> float:
+    return np.array(bits << 16, np.uint32).view(np.float32).item()
 
 
 def _checked(array: Array, index: Sequence[int]) -> tuple[int, ...]:
-    if len(index) != array.ndim or not all(0 <= i < n for i, n in zip(index, array.shape, strict=True)):
-        raise InterpreterError(f"index {tuple(index)} is not in a buffer of shape {array.shape}")
-    return tuple(index)
+    shape = array.shape
+    if len(index) == len(shape):
+        for i, extent in zip(index, shape, strict=True):
+            if not 0 <= i < extent:
+                break
+        else:
+            return tuple(index)
+    raise InterpreterError(f"index {tuple(index)} is not in a buffer of shape {shape}")
 
 
 def undefined(shape: Sequence[int], dtype: DType) -> Array:

@@ -296,19 +296,38 @@ def test_vectors() -> None:
     body = """\
 %0 = arith.constant {value = 0} : i64
 %1 = arith.constant {value = 1} : i64
-%v = vec.load %x, [%0, %1] : vec<3 x f32>
+%v = vec.load %x, [%0, %1], [] : vec<3 x f32>
 %s3 = vec.splat %s : vec<3 x f32>
 %w = arith.mul %v, %s3
-vec.store %w, %x, [%1, %0]
+vec.store %w, %x, [%1, %0], [], []
 %r = vec.reduce %w {fn = "add"}
 func.return %r"""
     x = np.arange(8, dtype=np.float32).reshape(2, 4)
-    assert run(body, "%x: ref<2 x 4 x f32>, %s: f32", x, 2.0) == (12.0,)
+    params = "%x: ref<2 x 4 x f32>, %s: f32"
+    assert run(body, params, x, 2.0) == (12.0,)
     assert x.tolist() == [[0, 1, 2, 3], [2, 4, 6, 7]]
     with pytest.raises(InterpreterError, match="3 lanes"):
-        run(
-            body.replace("[%0, %1]", "[%1, %1]").replace("value = 1", "value = 2"),
-            "%x: ref<2 x 4 x f32>, %s: f32",
-            x,
-            2.0,
-        )
+        run(body.replace("[%0, %1]", "[%1, %1]").replace("value = 1", "value = 2"), params, x, 2.0)
+
+
+def test_vectors_of_which_some_lanes_are_used() -> None:
+    body = """\
+%0 = arith.constant {value = 0} : i64
+%v = vec.load %x, [%0], [%n] : vec<4 x i32>
+%m = vec.first %n : vec<4 x i1>
+%any = vec.any %m
+%k = arith.constant {value = 10} : i32
+%c = vec.lanes %k : vec<4 x i32>
+%w = arith.select %m, %v, %c
+%s = vec.scan %w {fn = "add"}
+%l = vec.last %s
+vec.store %s, %x, [%0], [%n], []
+func.return %any, %v, %w, %l"""
+    x = np.array([1, 2, 3], np.int32)
+    some, loaded, chosen, last = run(body, "%x: ref<3 x i32>, %n: i64", x, 3)
+    assert some is True
+    assert loaded.tolist() == [1, 2, 3, 0]
+    assert chosen.tolist() == [1, 2, 3, 13]
+    assert last.tolist() == [19] * 4
+    assert x.tolist() == [1, 3, 6]
+    assert run(body, "%x: ref<3 x i32>, %n: i64", x, 0)[0] is False
