@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend import numeric
+from pyasc.frontend.emit import fits
 from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
 from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
@@ -178,7 +179,20 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
         raise _no_operator(v, op, left, right)
     a, b = operand(v, left), operand(v, right)
     fn, number = numeric.application(v, op.fn, (a, b))
-    return apply(v, fn, (a, b), number)
+    return apply(v, fn, (a, b), _comparable(number, a, b))
+
+
+def _comparable(number: NumberType, a: Val, b: Val) -> NumberType:
+    """The type to compare in: a Python int must not wrap before it is compared with narrower elements."""
+    if number.weak or not number.dtype.is_integer or number.dtype.bits == 64:
+        return number
+    for each in (a, b):
+        is_wide = isinstance(each, SizeVal) or (
+            isinstance(each, Scalar) and each.weak and each.dtype.bits == 64
+        )
+        if is_wide or (isinstance(each, Const) and not fits(int(each.value), number.dtype)):
+            return NumberType(dtypes.i64)
+    return number
 
 
 def _compare_sizes(op: Operator, left: Val, right: Val) -> bool | None:

@@ -137,7 +137,9 @@ class Frame:
 
     def live(self, name: str) -> bool:
         """Whether the value of `name` at this point may be read later."""
-        if name[0] == "%" or name in self.scan.captured:
+        if name[0] == "%":
+            return self._flag_matters(name)
+        if name in self.scan.captured:
             return True
         loops = {loop.cursor_depth: loop for loop in self.loops}
         for depth in range(len(self.cursors) - 1, -1, -1):
@@ -149,6 +151,12 @@ class Frame:
             if loop is not None and self._live_around(loop, name):
                 return True
         return False
+
+    def _flag_matters(self, name: str) -> bool:
+        """Whether a flag may still skip a statement; that of `continue` ends with the loop's body."""
+        if not self.loops or name != self.loops[-1].continue_flag:
+            return True
+        return any(not cursor.at_end for cursor in self.cursors[self.loops[-1].cursor_depth :])
 
     def _live_around(self, loop: LoopScope, name: str) -> bool:
         return name in self.liveness.statement(loop.node).reads

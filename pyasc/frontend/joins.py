@@ -10,6 +10,7 @@ from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT
 from pyasc.frontend.promotion import NumberType, promote
 from pyasc.frontend.values import (
+    FALSE,
     Array,
     Conflict,
     Deferred,
@@ -157,15 +158,15 @@ def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> Val | N
     if same(a, b):
         return a
     if not v.frame.live(name):
-        return Unset("after this `if`", branches.loc)
+        return FALSE if name[0] == "%" else Unset("after this `if`", branches.loc)
     if isinstance(a, Poison) or isinstance(b, Poison):
         return Poison()
     if name == RESULT:
         a, b = _fill_result(v, a, b)
     elif name[0] != "%" and branches.dead is not None:
         a, b = _fill_dead(v, name, a, b, branches)
-        if same(a, b):
-            return a
+    if same(a, b):
+        return a
     for value, path in ((a, "true"), (b, "false")):
         if isinstance(value, Unset):
             return value if value.loc.known else Unset(f"when this condition is {path}", branches.loc)

@@ -67,6 +67,13 @@ def _bounds(v: Visitor, value: Range, node: ast.For) -> tuple[Value, Value, Valu
     return lower, upper, step
 
 
+def _note_counter(v: Visitor, counter: Scalar, value: Range) -> None:
+    """Remember where a counter that starts at 0 or above stops, so that no test of its sign is emitted."""
+    upward = isinstance(value.step, Const) and value.step.value > 0
+    if upward and isinstance(value.start, Const) and value.start.value >= 0:
+        v.counters[counter.value] = value.stop
+
+
 def _parallel(v: Visitor, node: ast.For, found: Counted) -> None:
     bounds = [_bounds(v, each, node) for each in found.ranges]
     loc = v.emit.builder.loc
@@ -78,6 +85,8 @@ def _parallel(v: Visitor, node: ast.For, found: Counted) -> None:
         return
     blocks = [Block([_I64]) for _ in bounds]
     counters = [Scalar(block.args[0], weak=True) for block in blocks]
+    for counter, value in zip(counters, found.ranges, strict=True):
+        _note_counter(v, counter, value)
     carried.visit(blocks[-1], [], lambda: _iteration(v, node, found.element(counters)))
     for block, (lower, upper, step) in reversed(list(zip(blocks, bounds, strict=True))):
         block_of_loop = blocks[blocks.index(block) - 1] if block is not blocks[0] else v.emit.builder.block
@@ -117,6 +126,7 @@ def _counted(v: Visitor, node: ast.For, found: Counted) -> None:
     while True:
         block = Block([_I64, *carried.types])
         counter = Scalar(block.args[0], weak=True)
+        _note_counter(v, counter, found.ranges[0])
         carried.visit(block, block.args[1:], lambda c=counter: _iteration(v, node, found.element([c])))
         if carried.stable(block):
             break

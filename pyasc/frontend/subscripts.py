@@ -7,6 +7,7 @@ import ast
 from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, numeric, views
+from pyasc.frontend.emit import convert_number
 from pyasc.frontend.numeric import describe
 from pyasc.frontend.values import (
     Array,
@@ -266,8 +267,14 @@ def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
     if not is_number(value):
         raise v.error(None, "PA0205", "a mask selects a number of elements that only the run time knows",
                       hint="use x[...] = asc.where(mask, value, x)")  # fmt: skip
-    filled = numeric.cast_to(v, value, array.dtype)
+    filled = _as_element(v, value, array.dtype)
     write_whole(v, array, where(v, mask, filled, array))
+
+
+def _as_element(v: Visitor, value: Val, dtype: DType) -> Val:
+    if isinstance(value, Const):
+        return Const(convert_number(value.value, dtype))
+    return numeric.cast_to(v, value, dtype)
 
 
 def write_whole(v: Visitor, target: Val, value: Val) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.arithmetic import BINARY
-from pyasc.frontend.values import Array, Const, Scalar, Slice, Tensor, Val, is_number
+from pyasc.frontend.values import Array, Const, Scalar, SizeVal, Slice, Tensor, Val, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import mem, tensor
@@ -137,13 +137,23 @@ def in_range(v: Visitor, index: Val, length: Val) -> Value:
         return v.emit.index(number % length.value)
     place, size = numeric.index(v, index), numeric.index(v, length)
     zero = v.emit.index(0)
+    counted = v.counters.get(place)
+    if counted is not None and _is_within(counted, length):
+        return place
     if isinstance(index, Const):
         place = v.emit.fn("add", size, place) if int(index.value) < 0 else place
-    else:
+    elif counted is None:
         place = v.emit.select(v.emit.fn("lt", place, zero), v.emit.fn("add", place, size), place)
     fine = v.emit.fn("and", v.emit.fn("ge", place, zero), v.emit.fn("lt", place, size))
     numeric.check(v, fine, "IndexError", "index {} is out of range for an axis of size {}", [place, size])
     return place
+
+
+def _is_within(stop: Val, length: Val) -> bool:
+    """Whether a counter from 0 to `stop` stays below a length."""
+    if isinstance(stop, Const) and isinstance(length, Const):
+        return stop.value <= length.value
+    return isinstance(stop, SizeVal) and stop == length
 
 
 def _slice(v: Visitor, box: Box, length: Val, axis: int, part: Slice) -> None:
@@ -225,6 +235,10 @@ def _check_bound(v: Visitor, place: Val, length: Val) -> None:
     for part in (place, left):
         if isinstance(part, Const) and part.value >= 0:
             continue
+        key = (v.emit.builder.block, part)
+        if key in v.checked_bounds:
+            continue
+        v.checked_bounds.add(key)
         value = numeric.index(v, part)
         message = "a slice reaches {} beyond the axis"
         fine = v.emit.fn("ge", value, v.emit.index(0))

@@ -69,6 +69,8 @@ class Visitor:
         self.float_bits = 32
         self.serial = 0
         self.mutates = False
+        self.counters: dict[Value, Val] = {}
+        self.checked_bounds: set[tuple[Block, Val]] = set()
         self.helpers: dict[object, KernelSource] = {}
 
     def expr(self, node: ast.expr) -> Val:
