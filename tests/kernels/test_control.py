@@ -108,7 +108,7 @@ def negative_indices(x: asc.int32[N], out: asc.int32[N]):
 
 @asc.kernel
 def pairs(x: asc.int32[N], y: asc.int32[N], out: asc.int32[N]):
-    for i, (a, b) in enumerate(zip(x, y)):
+    for i, (a, b) in enumerate(zip(x, y)):  # noqa: B905
         out[i] = max(a, b) - min(a, b)
 
 
@@ -124,7 +124,7 @@ def gcds(x: asc.int32[N], y: asc.int32[N], out: asc.int32[N]):
 @asc.kernel
 def short_circuit(x: asc.int32[N], out: asc.int32[N]):
     for i in range(N):
-        if i > 0 and x[i - 1] > x[i] or x[i] == 7:
+        if (i > 0 and x[i - 1] > x[i]) or x[i] == 7:
             out[i] = 1
 
 
