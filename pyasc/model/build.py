@@ -22,7 +22,7 @@ CompileFn = Callable[[Sequence[str]], None]
 _HERE = Path(__file__).parent
 INCLUDE = _HERE / "include"
 _SOURCES = _HERE / "src"
-_COMMON = ("-std=c++17", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+_COMMON = ("-std=c++17", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _ENTRY = re.compile(
     r'extern\s+"C"\s+(?P<qualifiers>(?:__\w+__(?:\s*\([^)]*\))?\s+)+)void\s+(?P<name>[A-Za-z_]\w*)\s*\('
 )
@@ -88,11 +88,12 @@ def kernel_entries(text: str) -> tuple[Entry, ...]:
     return tuple(Entry(m["name"], _kind_of(m["qualifiers"])) for m in found)
 
 
-@lru_cache(maxsize=1)
-def _model_digest() -> str:
+@lru_cache(maxsize=4)
+def _digest(suffix: str = "") -> str:
+    """Identifies the model's C++: all of it, or the files of one suffix."""
     digest = hashlib.sha256()
     for folder in (INCLUDE, _SOURCES):
-        for path in sorted(folder.rglob("*")):
+        for path in sorted(folder.rglob(f"*{suffix}")):
             if path.is_file():
                 digest.update(path.name.encode())
                 digest.update(path.read_bytes())
@@ -115,12 +116,23 @@ def _publish(target: Path, compile_fn: CompileFn, arguments: Sequence[str]) -> N
         Path(temporary).unlink(missing_ok=True)
 
 
+def _core_object(source: Path, headers: str, cache: Path, compile_fn: CompileFn, compiler_id: str) -> Path:
+    target = (
+        cache / "core" / f"{source.stem}-{_key(headers, source.read_text(encoding='utf-8'), compiler_id)}.o"
+    )
+    if not target.exists():
+        _publish(target, compile_fn, [*_COMMON, "-O3", "-march=native", "-c", str(source)])
+    return target
+
+
 def core_library(cache: Path, compile_fn: CompileFn, compiler_id: str = "") -> Path:
     """The core library, built into `cache` unless it is there. `compiler_id` names compiler and host processor."""
-    target = cache / f"libpyasc_model-{_key(_model_digest(), compiler_id)}.so"
+    target = cache / f"libpyasc_model-{_key(_digest(), compiler_id)}.so"
     if not target.exists():
-        sources = [str(path) for path in sorted(_SOURCES.glob("*.cpp"))]
-        _publish(target, compile_fn, [*_COMMON, "-O3", "-march=native", *sources])
+        headers = _digest(".h")
+        sources = sorted(_SOURCES.glob("*.cpp"))
+        objects = [str(_core_object(path, headers, cache, compile_fn, compiler_id)) for path in sources]
+        _publish(target, compile_fn, ["-shared", *objects])
     return target
 
 
@@ -138,7 +150,7 @@ def build_kernel(
     if not entries:
         raise BuildError(f'{source}: no kernel found (extern "C" __global__ __aicore__ void NAME(...))')
     core = core_library(cache, compile_fn, compiler_id)
-    key = _key(_model_digest(), compiler_id, str(source), text, *options)
+    key = _key(_digest(), compiler_id, str(source), text, *options)
     target = cache / "kernels" / f"{source.stem}-{key}.so"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -150,6 +162,7 @@ def build_kernel(
             compile_fn,
             [
                 *_COMMON,
+                "-shared",
                 "-O2",
                 f"-I{INCLUDE}",
                 f"-I{source.parent}",

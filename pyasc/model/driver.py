@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,7 @@ from pyasc.model.soc import DEFAULT_SOC, Soc, runnable
 _ALIGN = 512  # of kernel arguments in global memory, hardware.md section 8
 _GUARD = 4096
 _GUARD_BYTE = 0xA5
+_PYTHON_LINE = re.compile(r"//\s*(\S+\.py:\d+)")
 _KIND_NAMES = ("AIV_ONLY", "AIC_ONLY", "MIX_AIV_1_0", "MIX_AIC_1_0", "MIX_AIC_1_1", "MIX_AIC_1_2", "AIV_ONLY")
 
 
@@ -71,7 +73,8 @@ Argument = Array | Workspace | Scalar | Struct
 class Finding:
     """One thing the hardware would refuse or do differently, at a line of the kernel.
 
-    `low` and `high` bound the bytes in `memory` (an on-chip memory, or the name of an array); `count` says how often.
+    `low` and `high` bound the bytes in `memory` (an on-chip memory, or the name of an array); `count` says how often;
+    `python` is the FILE.py:LINE that the generated text names in a comment at or above the line, if it does.
     """
 
     kind: str
@@ -84,12 +87,14 @@ class Finding:
     low: int
     high: int
     count: int
+    python: str = ""
 
     def __str__(self) -> str:
         where = f"{Path(self.file).name}:{self.line}" if self.line else "kernel"
         times = f" ({self.count} times)" if self.count > 1 else ""
         place = f" [{self.memory} {self.low}..{self.high}]" if self.memory else ""
-        return f"{where}: {self.kind}: {self.message}{place} ({self.core}, pipe {self.pipe}){times}"
+        origin = f" from {self.python}" if self.python else ""
+        return f"{where}{origin}: {self.kind}: {self.message}{place} ({self.core}, pipe {self.pipe}){times}"
 
 
 @dataclass(frozen=True)
@@ -225,11 +230,32 @@ def _entry_of(kernel: BuiltKernel, name: str | None) -> Entry:
     raise ModelError(f"{kernel.source.name} has no kernel {name!r}")
 
 
+@lru_cache(maxsize=64)
+def _source_lines(path: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(path).read_text(encoding="utf-8").splitlines())
+    except OSError:
+        return ()
+
+
+def _python_origin(path: str, line: int) -> str:
+    """The nearest `// FILE.py:LINE` comment at or above a line, within the function it is in."""
+    lines = _source_lines(path)
+    for number in range(min(line, len(lines)), 0, -1):
+        if match := _PYTHON_LINE.search(lines[number - 1]):
+            return match[1]
+        if lines[number - 1].startswith("}"):
+            break
+    return ""
+
+
 def _read_report(raw: bytes, soc: Soc, outputs: tuple[np.ndarray, ...], extra: list[Finding]) -> Result:
     report = json.loads(raw.decode("utf-8", "replace"))
     if report["error"]:
         raise ModelError(report["error"])
-    findings = [Finding(**item) for item in report["findings"]]
+    findings = [
+        Finding(**item, python=_python_origin(item["file"], item["line"])) for item in report["findings"]
+    ]
     cores = tuple(
         CoreTime(core["name"], core["end"], {k: v for k, v in core.items() if k not in ("name", "end")})
         for core in report["cores"]
