@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import operator
+import struct
 from collections.abc import Callable
-from ctypes import c_float
 from fractions import Fraction
 from typing import Any
 
@@ -73,9 +73,17 @@ _COMPARISONS: dict[str, Callable[..., bool]] = {
 }
 
 
+_FLOAT32 = struct.Struct("=f")
+
+
 def _narrow(value: Any, dtype: DType) -> int | float:
+    if dtype is dtypes.f32:
+        try:
+            return _FLOAT32.unpack(_FLOAT32.pack(value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
     if dtype.is_float:
-        return c_float(value).value if dtype is dtypes.f32 else value
+        return value
     half = 1 << dtype.bits - 1 if dtype.is_signed else 0
     return (value + half & (1 << dtype.bits) - 1) - half
 
