@@ -98,6 +98,10 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}>"
 
+    def __reduce__(self) -> str:
+        # Pickled by name, as functions are, so that it reaches worker processes.
+        return self.__qualname__
+
     @property
     def source_code(self) -> KernelSource:
         """The source of the function. Raises CompileError when it cannot be found."""

@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any
 
 from pyasc.ir import dtypes
+from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import SizeExpr
 from pyasc.runtime.abi import REQUIRED, ArrayParam, Extent, KernelABI, PythonParam, ScalarParam, numpy_dtype
@@ -102,6 +103,7 @@ def make_launcher(abi: KernelABI, entry: Entry) -> Launch:
     """The launcher of one compiled kernel. Raises LaunchError if the shapes cannot say what a size is."""
     writer = _Writer(abi, entry)
     text = writer.text()
+    writer.check_names()
     exec(compile(text, f"<launcher of {abi.name}>", "exec"), writer.names)
     launch: Launch = writer.names["launch"]
     launch.__doc__ = text
@@ -169,6 +171,16 @@ class _Writer:
         self._results()
         self._call()
         return "\n".join([self.lines[0], *(f"    {line}" for line in self.lines[1:])]) + "\n"
+
+    def check_names(self) -> None:
+        """Raises LaunchError for a parameter whose name the launcher gives to something else."""
+        given = [p.name for p in self.abi.params] + [p.name for p in self.abi.signature]
+        local = {f"_{letter}_{name}" for letter in "spbrn" for name in (*given, *self.abi.sizes)}
+        for name in given:
+            if name in self.names or name in local or name in ("_fault", "_status"):
+                raise LaunchError(
+                    f"{self.abi.name}: a parameter cannot be called `{name}`; choose another name"
+                )
 
     @property
     def given(self) -> list[ArrayParam]:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -435,3 +437,49 @@ def test_one_core_means_the_calling_thread() -> None:
 
     assert "pa_parallel" in asc.kernel(spread).source()
     assert "pa_parallel" not in asc.kernel(grid=1)(spread).source()
+
+
+def test_names_that_launchers_need_are_refused() -> None:
+    @asc.kernel
+    def unlucky(x: asc.float32[N], _p_x: asc.float32[N]):
+        _p_x[0] = x[0]
+
+    with pytest.raises(asc.LaunchError, match="a parameter cannot be called `_p_x`"):
+        unlucky(f32(1), f32(2))
+
+
+def test_a_kernel_is_pickled_by_name() -> None:
+    assert pickle.dumps(scale).find(b"scale") > 0 and copy.deepcopy(scale) is scale
+
+
+def test_a_missing_compiler_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    @asc.kernel
+    def uncompiled(x: asc.float32[N]) -> asc.float32[N]:
+        return x * 17.0
+
+    monkeypatch.setenv("PYASC_CXX", "no-such-compiler")
+    with pytest.raises(asc.ToolchainMissing, match="pip install ziglang") as failure:
+        uncompiled(f32(1))
+    assert len(traceback.extract_tb(failure.value.__traceback__)) == 2
+    monkeypatch.delenv("PYASC_CXX")
+    assert uncompiled(f32(1)).tolist() == [17]
+
+
+def test_a_compiler_that_fails_shows_what_it_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    @asc.kernel
+    def unbuilt(x: asc.float32[N], out: asc.float32[N]):
+        for i in range(N):
+            out[i] = x[i] * 19.0
+
+    script = tmp_path / "cc.sh"
+    script.write_text(
+        '#!/bin/sh\ncase "$*" in *--version*) echo "cc 1";; *) echo "cc: on fire" >&2; exit 1;; esac\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PYASC_CXX", str(script))
+    out = f32(5)
+    with pytest.raises(asc.BuildError) as failure:
+        unbuilt(f32(1), out)
+    assert "cc: on fire" in str(failure.value) and str(script) in str(failure.value)
+    assert failure.value.source is not None and "unbuilt" in failure.value.source.read_text()
+    assert out.tolist() == [5]
