@@ -9,6 +9,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
     "structured": ("loop", "raise-loops", "fuse"),
     "cpu": (
         "structured",
+        "interchange",
         "schedule-cpu",
         "lower-structured",
         "forward",

@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "elide-copies": "pyasc.passes.elide_copies:ElideCopies",
     "raise-loops": "pyasc.passes.raise_loops:RaiseLoops",
     "fuse": "pyasc.passes.fuse:Fuse",
+    "interchange": "pyasc.passes.interchange:Interchange",
     "schedule-cpu": "pyasc.passes.schedule_cpu:ScheduleCpu",
     "lower-structured": "pyasc.passes.lower_structured:LowerStructured",
     "schedule-loops": "pyasc.passes.schedule_loops:ScheduleLoops",

@@ -21,6 +21,7 @@ from pyasc.runtime.toolchain import default_toolchain
 STAGES = (
     "lower-tensors",
     "fuse",
+    "interchange",
     "schedule-cpu{vector_bytes=16,chunk=8}",
     "lower-structured",
     "licm",
