@@ -166,7 +166,7 @@ class Absorption:
 
     def _check_running(self, met: Access | None) -> None:
         """Running values pass through the loop; everything else must be written once."""
-        if len(self.running) != len(self.op.combined):
+        if sum(len(each.numbers) for each in self.running) != len(self.op.combined):
             raise CannotRaise(
                 self.op.loc, "only some of the reduced values pass through the loop", quiet=True
             )

@@ -149,6 +149,7 @@ class _Flattening:
 
     def _overwrite(self, earlier: _Store, later: _Store) -> None:
         self.stores.remove(earlier)
+        earlier.op.erase()
         if later.guard is None or later.guard is earlier.guard:
             return
         if earlier.guard is not None and not _opposite(earlier.guard, later.guard):
