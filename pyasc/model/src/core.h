@@ -107,6 +107,7 @@ struct Core {
     std::map<int, uint8_t> events;  // pair -> ids taken by TPipe
 
     bool pipe_live = false;
+    void* pipe = nullptr;  // the kernel's TPipe
     uint32_t used[SPACES] = {};
     std::vector<BufferInfo> buffers;
     std::vector<QueueInfo> queues;

@@ -117,13 +117,24 @@ void wait_event(int pair, int& id, Loc loc)
 
 }  // namespace
 
-void pipe_open(Loc loc)
+void pipe_open(void* self, Loc loc)
 {
+    core->pipe = self;
     if (core->pipe_live) {
         report("queue", loc, PIPE_S, nullptr, 0, 0, "a second TPipe while one is alive");
     }
     core->pipe_live = true;
     scalar_cost(launch->number("tpipe_cycles"));
+}
+
+void* current_pipe(Loc loc)
+{
+    scalar_cost(0);
+    if (!core->pipe_live) {
+        report("queue", loc, PIPE_S, nullptr, 0, 0, "GetTPipePtr without a live TPipe");
+        throw StopCore();
+    }
+    return core->pipe;
 }
 
 // Flags of buffers given back are waited for here, so that none is left over for the next kernel.

@@ -88,7 +88,8 @@ View static_tensor(TPosition position, uint32_t addr, uint32_t bytes, DType dtyp
 uint32_t linear_alloc(AscendC::Hardware memory, uint32_t* used, uint32_t bytes, Loc loc);
 
 // TPipe, queues and buffers
-void pipe_open(Loc loc);
+void pipe_open(void* self, Loc loc);
+void* current_pipe(Loc loc);
 void pipe_close();
 void pipe_reset(Loc loc);
 int queue_init(TPosition src, TPosition dst, int depth, uint32_t buffers, uint32_t bytes, Loc loc);

@@ -82,7 +82,7 @@ public:
 
 class TPipe {
 public:
-    TPipe(PYASC_LOC) { pyasc_model::pipe_open(loc); }
+    TPipe(PYASC_LOC) { pyasc_model::pipe_open(this, loc); }
     ~TPipe() { pyasc_model::pipe_close(); }
     TPipe(const TPipe&) = delete;
     TPipe& operator=(const TPipe&) = delete;
@@ -99,7 +99,7 @@ public:
         buf.view = pyasc_model::buffer_init(POS, bytes, loc);
         return true;
     }
-    void Init(PYASC_LOC) { pyasc_model::pipe_open(loc); }
+    void Init(PYASC_LOC) { pyasc_model::pipe_open(this, loc); }
     void Reset(PYASC_LOC) { pyasc_model::pipe_reset(loc); }
     void Destroy() { pyasc_model::pipe_close(); }
     template <HardEvent EVENT>
@@ -122,5 +122,7 @@ public:
         return static_cast<TEventID>(pyasc_model::event_peek(static_cast<int>(event), loc));
     }
 };
+
+inline TPipe* GetTPipePtr(PYASC_LOC) { return static_cast<TPipe*>(pyasc_model::current_pipe(loc)); }
 
 }  // namespace AscendC
