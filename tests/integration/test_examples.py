@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-NAMES = sorted(p.stem for p in EXAMPLES.glob("*.py") if p.stem not in ("demo", "images"))
+SUPPORT = {"demo", "demo_cases", "images", "plain_python"}
+NAMES = sorted(p.stem for p in EXAMPLES.glob("*.py") if p.stem not in SUPPORT)
 
 
 @pytest.fixture
