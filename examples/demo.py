@@ -101,7 +101,7 @@ def main() -> None:
     for make in demo_cases.CASES:
         show(make())
     for name in ("add_tensors", "debug_kernel"):
-        print(f"== {name}: {importlib.import_module(name).check()}\n")
+        print(f"-- {name}: {importlib.import_module(name).check()}\n")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def test_demo_shows_lines_code_results_and_times() -> None:
         [sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True, timeout=300, check=True
     )
     sections = re.split(r"^== ", done.stdout, flags=re.MULTILINE)[1:]
-    assert len(sections) >= 8
+    assert len(sections) == 11
     for section in sections:
         for part in ("source ", "emitted ", "checked ", "time "):
             assert re.search(f"^  {part}", section, re.MULTILINE), section
