@@ -9,7 +9,8 @@ from dataclasses import fields
 
 from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, Variable
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+# Not the suffix of a number: 0.0f mentions no f.
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 
 
 def walk(body: Iterable[Node]) -> Iterator[Node]:
