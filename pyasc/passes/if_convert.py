@@ -2,8 +2,8 @@
 """Computes both sides of a branch and chooses, where both are short and pure.
 
 A side may hold at most `limit` operations without regions, none of them slow (division of integers, powers and
-transcendental functions), and the results must be scalars or vectors. A branch costs more than the few operations
-saved, and stops vectorisation.
+transcendental functions), and the results must be scalars or vectors. Loads count as pure where their indices are in
+range whatever the condition says. A branch costs more than the few operations saved, and stops vectorisation.
 
 Before:
 
@@ -25,11 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation
-from pyasc.ir.dialects import arith, scf
+from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.numbers import TABLE
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import ScalarType, VectorType, dtype_of
+from pyasc.passes.analysis.speculation import SafeAccesses
 from pyasc.passes.base import Context, FunctionPass
 
 _SLOW_ON_INTEGERS = frozenset(("floordiv", "mod", "fmod", "pow"))
@@ -50,25 +51,33 @@ class IfConvert(FunctionPass):
 def convert_branches(func: Func, context: Context, limit: int) -> bool:
     """Replace short pure branches by choices."""
     converted = 0
+    accesses = SafeAccesses(func)
     for op in func.walk_inner_first():
-        if isinstance(op, scf.If) and op.results and _is_cheap(op, limit):
+        if isinstance(op, scf.If) and op.results and _is_cheap(op, limit, accesses):
             _convert(op)
             converted += 1
     context.count("branches converted", converted)
     return converted > 0
 
 
-def _is_cheap(op: scf.If, limit: int) -> bool:
+def _is_cheap(op: scf.If, limit: int, accesses: SafeAccesses) -> bool:
     if not all(isinstance(value.type, (ScalarType, VectorType)) for value in op.results):
         return False
-    return all(_is_short(region.block.first, limit) for region in op.regions)
+    return all(_is_short(region.block.first, limit) for region in op.regions) and all(
+        accesses.may_read_at(inner, op.parent)
+        for region in op.regions
+        for inner in region.block
+        if isinstance(inner, mem.Load)
+    )
 
 
 def _is_short(first: Operation | None, limit: int) -> bool:
     count, op = 0, first
     while op is not None and op.next is not None:
         count += 1
-        if count > limit or PURE not in op.spec.traits or op.regions or _is_slow(op):
+        if count > limit or op.regions or _is_slow(op):
+            return False
+        if PURE not in op.spec.traits and not isinstance(op, mem.Load):
             return False
         op = op.next
     return True

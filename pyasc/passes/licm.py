@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.core import Operation
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import LOOP
-from pyasc.passes.analysis.effects import EffectTable, is_local, is_pure, root_of
-from pyasc.passes.analysis.ranges import Ranges
-from pyasc.passes.analysis.structure import encloses, is_inside
+from pyasc.passes.analysis.effects import EffectTable, is_pure
+from pyasc.passes.analysis.speculation import SafeAccesses
+from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -65,17 +65,9 @@ def hoist_invariants(func: Func, context: Context) -> bool:
 
 class _Mover:
     def __init__(self, func: Func) -> None:
-        self.func = func
         self.moved = 0
         self.effects = EffectTable()
-        self._ranges: Ranges | None = None
-
-    @property
-    def ranges(self) -> Ranges:
-        """The ranges of the function as it was before this pass; moving changes no value."""
-        if self._ranges is None:
-            self._ranges = Ranges(self.func)
-        return self._ranges
+        self.accesses = SafeAccesses(func)
 
     def visit(self, loop: Operation) -> None:
         assert loop.parent is not None
@@ -98,7 +90,7 @@ class _Mover:
             return False
         assert loop.parent is not None
         # A check in the loop may be what keeps the index in range.
-        return (not effects.checks and self._runs(op, loop)) or self._in_range(op, loop.parent)
+        return (not effects.checks and self._runs(op, loop)) or self.accesses.may_read_at(op, loop.parent)
 
     def _runs(self, op: Operation, loop: Operation) -> bool:
         """Whether the first iteration runs in any case, and `op` with it."""
@@ -106,23 +98,11 @@ class _Mover:
             return op.parent is loop.before.block
         if not isinstance(loop, scf.For) or loop.parent is None:
             return False
-        step = self.ranges.polynomials.of(loop.step).as_constant
+        step = self.accesses.ranges.polynomials.of(loop.step).as_constant
         if step is None:
             return False
-        distance = self.ranges.exact(loop.upper) - self.ranges.exact(loop.lower)
-        return self.ranges.nonnegative((distance if step > 0 else distance * -1) - 1, loop.parent)
-
-    def _in_range(self, op: mem.Load, at: Block) -> bool:
-        if is_local(root_of(op.ref)) and not _is_visible(root_of(op.ref), at):
-            return False
-        for axis, index in enumerate(op.indices):
-            extent = self.ranges.polynomials.extent(op.ref, axis)
-            expr = self.ranges.polynomials.of(index)
-            if extent is None or not self.ranges.nonnegative(expr, at):
-                return False
-            if not self.ranges.nonnegative(extent - expr - 1, at):
-                return False
-        return True
+        distance = self.accesses.ranges.exact(loop.upper) - self.accesses.ranges.exact(loop.lower)
+        return self.accesses.ranges.nonnegative((distance if step > 0 else distance * -1) - 1, loop.parent)
 
 
 def _is_invariant(op: Operation, loop: Operation) -> bool:
@@ -134,7 +114,3 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
         for each in inner.walk()
         for value in each.operands
     )
-
-
-def _is_visible(value: Value, at: Block) -> bool:
-    return value.block is not None and encloses(value.block, at)
