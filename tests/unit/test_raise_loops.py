@@ -44,9 +44,11 @@ def loops(module: func.Module) -> list[scf.For]:
 
 def sizes_of(function: func.Func) -> Iterator[dict[str, int]]:
     """Equal sizes, then sizes that all differ."""
-    for extent in EXTENTS:
-        yield dict.fromkeys(function.sizes, extent + 2 * ("H" in function.sizes))
-    yield {name: 2 + i for i, name in enumerate(function.sizes)}
+    image = "H" in function.sizes
+    for extent in EXTENTS[:-1] if image else EXTENTS:
+        yield dict.fromkeys(function.sizes, extent + 2 * image)
+    if not image:
+        yield {name: 2 + i for i, name in enumerate(function.sizes)}
 
 
 def argument(param: Value, sizes: dict[str, int], rng: np.random.Generator) -> Any:
