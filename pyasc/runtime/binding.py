@@ -78,6 +78,9 @@ def argument_type(name: str, param: Parameter, value: Any, mapped: bool = False)
     where = f"{name}: parameter `{param.name}`"
     if isinstance(param.kind, ConstexprKind):
         return _constant(where, value), value
+    if value is None and param.kind == AnyKind():
+        # An optional parameter that was left out: known when the kernel is compiled.
+        return _constant(where, value), value
     found, plain = type_of(value, where)
     match param.kind:
         case ArrayKind():

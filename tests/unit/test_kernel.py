@@ -161,6 +161,20 @@ def test_a_compile_time_value_has_to_be_hashable() -> None:
         power(f32(1), [1], out=f32(1))
 
 
+def test_an_optional_parameter_may_be_left_out() -> None:
+    @asc.kernel
+    def biased(x: asc.float32[N], bias=None):
+        if bias is None:
+            return x * 2.0
+        return x + bias
+
+    assert biased(f32(1, 2)).tolist() == [2, 4]
+    assert biased(f32(1, 2), f32(10, 20)).tolist() == [11, 22]
+    assert biased(f32(1, 2), 5.0).tolist() == [6, 7]
+    with pytest.raises(asc.KernelTypeError, match="got str"):
+        biased(f32(1, 2), "much")
+
+
 def test_any_leading_dimensions() -> None:
     for shape in ((3,), (2, 3), (2, 0, 3)):
         assert rows(np.ones(shape, np.float32)).shape == shape
