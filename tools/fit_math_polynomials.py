@@ -180,11 +180,9 @@ QUARTER_PI_SQUARED = (np.pi / 4 * 1.001) ** 2
 LOG_LOW, LOG_HIGH = 0.5**0.5 - 1 - 1e-6, 2**0.5 - 1 + 1e-6
 
 
-def log_fit(name: str, base: np.longdouble) -> Fit:
+def log_fit(name: str, base: np.longdouble, low: float = LOG_LOW, high: float = LOG_HIGH) -> Fit:
     """The tail of a logarithm over one octave around 1."""
-    return Fit(
-        name, log_tail(base), lambda f: base * f * f / abs(np.log1p(away_from_zero(f))), LOG_LOW, LOG_HIGH, 8
-    )
+    return Fit(name, log_tail(base), lambda f: base * f * f / abs(np.log1p(away_from_zero(f))), low, high, 8)
 
 
 def exp2_fit(name: str, high: float, single: bool) -> Fit:
@@ -205,7 +203,8 @@ FITS = (
     Fit("expm1", exp_tail, lambda r: abs(r * r / np.expm1(away_from_zero(r))) + TINY, -HALF_LN2, HALF_LN2, 5),
     exp2_fit("exp2", 0.505, True),
     exp2_fit("exp2, wide", 0.5, False),
-    log_fit("log", np.longdouble(1)),
+    log_fit("log", np.longdouble(1), -0.25, 0.5),
+    log_fit("log1p", np.longdouble(1)),
     log_fit("log2", LN2),
     log_fit("log10", np.log(np.longdouble(10))),
     Fit(

@@ -114,9 +114,23 @@ PA_FN float pa_log_join(float k, float f) {
   return pa_mad(k, PA_LN2_HI, low + f);
 }
 
+// As pa_split_log with 1 + f in [3/4, 3/2), the range that getmant of AVX-512 can give.
+PA_FN pa_log_split pa_split_log_at_three_quarters(float x) {
+  const bool tiny = x < 0x1p-126f;
+  const uint32_t bits = pa_bits<uint32_t>(tiny ? x * 0x1p23f : x);
+  const uint32_t exponent = (bits - 0x3f400000u) & 0xff800000u;
+  const float k = pa_mad((float)(int32_t)exponent, 0x1p-23f, tiny ? -23.0f : 0.0f);
+  return {k, pa_bits<float>(bits - exponent) - 1.0f};
+}
+
+#define PA_LOG_COEFFICIENTS                                                                               \
+  -0x1p-1f, 0x1.5555a6p-2f, -0x1.000028p-2f, 0x1.996872p-3f, -0x1.54f26ep-3f, 0x1.2897d4p-3f,             \
+      -0x1.0d9002p-3f, 0x1.abf6b8p-4f, -0x1.6fe652p-5f
+
 PA_FN float pa_log(float x) {
-  const pa_log_split s = pa_split_log(x);
-  return pa_log_special(x, pa_log_join(s.k, s.f));
+  const pa_log_split s = pa_split_log_at_three_quarters(x);
+  const float low = pa_mad(s.k, PA_LN2_LO, s.f * s.f * pa_poly(s.f, PA_LOG_COEFFICIENTS));
+  return pa_log_special(x, pa_mad(s.k, PA_LN2_HI, low + s.f));
 }
 
 PA_FN float pa_log2(float x) {

@@ -12,5 +12,6 @@
 #include "pyasc_special.h"
 #include "pyasc_trig.h"
 #include "pyasc_vec.h"
+#include "pyasc_vmath.h"
 
 #endif
