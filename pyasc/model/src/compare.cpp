@@ -330,6 +330,7 @@ void select(const View& dst, const View& mask, const View& a, const View* b, Sca
             const Lanes& lanes, const Strides& strides, Loc loc)
 {
     need_vector_core("Select", loc);
+    need_pipe("Select", loc);
     scalar_cost(launch->number("count_form_scalar_cycles"));
     const uint32_t esize = dtype_bytes(dst.dtype);
     if (dst.dtype != DType::F16 && dst.dtype != DType::F32) {

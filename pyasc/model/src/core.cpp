@@ -103,6 +103,10 @@ OpId begin(int pipe, Loc loc)
         c.now_seen[PIPE_S] = id;
     }
     c.last[pipe] = id;
+    if (pipe != PIPE_S && c.first_work_at == 0) {
+        c.first_work_at = c.sequence;
+        c.first_work = loc;
+    }
     if (launch->check) {
         if (c.ops.size() <= c.sequence) {
             c.ops.resize(c.sequence + 1024);
@@ -141,6 +145,14 @@ void drain(int pipe)
     core->clock[pipe].seen[pipe] = core->last[pipe];
     if (core->busy_until[pipe] > core->clock[pipe].time) {
         core->clock[pipe].time = core->busy_until[pipe];
+    }
+}
+
+void need_pipe(const char* call, Loc loc)
+{
+    if (!core->pipe_live) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "%s needs a TPipe: the static-tensor style does not have it",
+               call);
     }
 }
 

@@ -106,7 +106,10 @@ struct Core {
     std::vector<CrossSet> cross[16];
     std::map<int, uint8_t> events;  // pair -> ids taken by TPipe
 
-    bool pipe_live = false;
+    bool pipe_live = false, had_pipe = false;
+    bool soc_initialised = false;
+    uint32_t barrier_all_at = 0, first_work_at = 0;  // operation numbers
+    Loc first_work = {"", 0};
     void* pipe = nullptr;  // the kernel's TPipe
     uint32_t used[SPACES] = {};
     std::vector<BufferInfo> buffers;
@@ -160,6 +163,7 @@ struct Launch {
     uint64_t gm_stamp = 0;
     bool scalar_gm_writes = false;
     double cycles = 0;
+    bool sync_all_used = false;
     bool probing = false;  // the kernel is called only to learn its declared type
     std::shared_ptr<struct CrossState> cross;
     std::vector<uint8_t> system_workspace;
@@ -187,6 +191,8 @@ void scalar_cost(double cycles);
 // All earlier work of the pipe is complete before its later work.
 void drain(int pipe);
 
+// Calls that the static-tensor style (no TPipe) does not have.
+void need_pipe(const char* call, Loc loc);
 void need_vector_core(const char* call, Loc loc);
 void need_cube_core(const char* call, Loc loc);
 Space space_of(TPosition position, Loc loc);

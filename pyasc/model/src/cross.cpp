@@ -109,6 +109,9 @@ bool cross_allowed(const char* call, Loc loc)
 
 bool flag_id(int id, const char* call, Loc loc)
 {
+    if (id >= 11 && id <= 14 && launch->sync_all_used) {
+        report("event", loc, PIPE_S, nullptr, 0, 0, "%s(%d): SyncAll uses flags 11 to 14", call, id);
+    }
     if (id >= 0 && id < 16) {
         return true;
     }
@@ -208,6 +211,7 @@ void sync_all(bool vector_only, Loc loc)
     if (!cross_allowed("SyncAll", loc)) {
         return;
     }
+    launch->sync_all_used = true;
     if (vector_only && core->cube) {
         report("core-type", loc, PIPE_S, nullptr, 0, 0, "SyncAll<true> is for vector cores, called on a cube core");
         return;

@@ -59,6 +59,21 @@ void leftovers(Core& c)
     }
 }
 
+// A kernel without TPipe sets its core up and waits for it itself (hardware.md section 7).
+void check_static_style(const Core& c)
+{
+    if (c.had_pipe || c.first_work_at == 0) {
+        return;
+    }
+    if (!c.soc_initialised) {
+        report("parameter", c.first_work, PIPE_S, nullptr, 0, 0, "a kernel without TPipe calls InitSocState first");
+    }
+    if (c.barrier_all_at < std::max({c.last[PIPE_V], c.last[PIPE_MTE2], c.last[PIPE_MTE3], c.last[PIPE_FIX]}) >> 3) {
+        report("parameter", c.first_work, PIPE_S, nullptr, 0, 0,
+               "a kernel without TPipe ends with PipeBarrier<PIPE_ALL>");
+    }
+}
+
 void run_core()
 {
     Core* c = core;
@@ -67,6 +82,7 @@ void run_core()
         pipe_close();
         if (launch->check) {
             leftovers(*c);
+            check_static_style(*c);
         }
     } catch (const StopCore&) {
     } catch (const std::exception& e) {

@@ -120,6 +120,7 @@ void wait_event(int pair, int& id, Loc loc)
 void pipe_open(void* self, Loc loc)
 {
     core->pipe = self;
+    core->had_pipe = true;
     if (core->pipe_live) {
         report("queue", loc, PIPE_S, nullptr, 0, 0, "a second TPipe while one is alive");
     }

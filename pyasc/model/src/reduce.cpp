@@ -328,6 +328,7 @@ void reduce_tensor(Fold f, const View& dst, const View& src, const View& tmp, co
                    bool index, Loc loc)
 {
     need_vector_core("a reduction", loc);
+    need_pipe("ReduceSum, ReduceMax or ReduceMin", loc);
     if (!reducible(src.dtype, loc)) {
         return;
     }

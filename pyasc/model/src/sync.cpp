@@ -25,6 +25,11 @@ bool legal(int event, int id, const char* call, Loc loc)
                PIPE_NAMES[src], PIPE_NAMES[dst]);
         return false;
     }
+    const bool taken = id >= 0 && id < 8 && ((core->events[event] >> id) & 1);
+    if ((id == 6 || id == 7) && !taken) {
+        report("event", loc, src, nullptr, 0, 0, "%s<%s_%s>(%d): ids 6 and 7 are the framework's, use 0 to 5", call,
+               PIPE_NAMES[src], PIPE_NAMES[dst], id);
+    }
     if (id < 0 || id > 7) {
         report("event", loc, src, nullptr, 0, 0, "%s<%s_%s>: event id %d outside 0..7", call, PIPE_NAMES[src],
                PIPE_NAMES[dst], id);
@@ -96,6 +101,7 @@ void barrier(int pipe, Loc loc)
         drain(pipe);
         return;
     }
+    core->barrier_all_at = core->sequence;
     Clock all;
     for (int p = 0; p < PIPES; ++p) {
         drain(p);

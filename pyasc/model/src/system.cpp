@@ -50,6 +50,7 @@ int64_t system_cycle(Loc)
 void init_soc_state(Loc)
 {
     scalar_cost(1);
+    core->soc_initialised = true;
     core->atomic = Atomic::NONE;
     core->counter_mode = false;
     core->mask_low = core->mask_high = ~0ull;

@@ -110,6 +110,47 @@ extern "C" __global__ __aicore__ void repeat_range(GM_ADDR x, GM_ADDR y, GM_ADDR
     WholeReduceSum(v.c, v.a, 8, FAULT(256, 255), 1, 1, 0);  // expect: parameter
 }
 
+// rule: hardware.md 4: a destination has no block stride of 0
+extern "C" __global__ __aicore__ void block_stride_zero(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    Vectors v;
+    v.Load(x, y);
+    Adds(v.c, v.a, 1.0f, 64, 1, {FAULT(0, 1), 1, 8, 8});  // expect: parameter
+}
+
+// rule: api.md 1: a kernel without TPipe calls InitSocState first
+extern "C" __global__ __aicore__ void static_init(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    FAULT(, InitSocState());
+    LocalTensor<float> t(TPosition::VECCALC, 0, N);
+    DataCopy(t, Gm<float>(x), N);  // expect: parameter
+    PipeBarrier<PIPE_ALL>();
+}
+
+// rule: api.md 1: a kernel without TPipe ends with PipeBarrier<PIPE_ALL>
+extern "C" __global__ __aicore__ void static_end(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    InitSocState();
+    LocalTensor<float> t(TPosition::VECCALC, 0, N);
+    DataCopy(t, Gm<float>(x), N);  // expect: parameter
+    FAULT(, PipeBarrier<PIPE_ALL>());
+}
+
+// rule: api.md 1: the static-tensor style has no ReduceSum
+extern "C" __global__ __aicore__ void static_reduce(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    InitSocState();
+    LocalTensor<float> t(TPosition::VECCALC, 0, N), d(TPosition::VECCALC, 2048, 8);
+    DataCopy(t, Gm<float>(x), N);
+    Sync<HardEvent::MTE2_V>();
+    if (FAULT(true, false)) {
+        ReduceSum(d, t, t, N);  // expect: parameter
+    } else {
+        WholeReduceSum(d, t, 64, 4, 1, 1, 8);
+    }
+    PipeBarrier<PIPE_ALL>();
+}
+
 // rule: hardware.md 6: a vector core has no cube
 extern "C" __global__ __aicore__ void core_kind(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
@@ -204,6 +245,16 @@ extern "C" __global__ __aicore__ void cross_counter(GM_ADDR x, GM_ADDR y, GM_ADD
             CrossCoreWaitFlag(8);
         }
     }
+}
+
+// rule: hardware.md 7: SyncAll uses cross-core flags 11 to 14
+// blocks: 2
+extern "C" __global__ __aicore__ void cross_sync_ids(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    SyncAll();
+    CrossCoreSetFlag<0, PIPE_MTE3>(FAULT(11, 3));  // expect: event
+    CrossCoreWaitFlag(FAULT(11, 3));
 }
 
 // rule: hardware.md 7: a cross-core flag carries the work of the pipe it names

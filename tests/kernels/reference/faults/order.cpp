@@ -158,6 +158,13 @@ extern "C" __global__ __aicore__ void event_id_range(GM_ADDR x, GM_ADDR y, GM_AD
     WaitFlag<HardEvent::V_S>(FAULT(8, 5));
 }
 
+// rule: hardware.md 7: ids 6 and 7 belong to the framework
+extern "C" __global__ __aicore__ void event_reserved(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    SetFlag<HardEvent::V_S>(FAULT(6, 5));  // expect: event
+    WaitFlag<HardEvent::V_S>(FAULT(6, 5));
+}
+
 // rule: hardware.md 7: a vector core has S, V, MTE2 and MTE3
 extern "C" __global__ __aicore__ void event_pair(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
