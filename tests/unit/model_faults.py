@@ -58,3 +58,23 @@ def _read(path: Path) -> list[Fault]:
 def all_faults() -> list[Fault]:
     """Every fault of every file, in order."""
     return [fault for path in sorted(_FOLDER.glob("*.cpp")) for fault in _read(path)]
+
+
+def rules_table() -> str:
+    """The Markdown table of enforced rules: page, rule, kind of finding, and the kernel that proves it."""
+    rows = sorted({(f.page, f.rule, f.kind, f"{f.file.stem}: {f.name}") for f in all_faults()})
+    lines = [f"| {page} | {rule} | `{kind}` | {where} |" for page, rule, kind, where in rows]
+    return "\n".join(["| page | rule | finding | kernel |", "| --- | --- | --- | --- |", *lines])
+
+
+def with_rules(page: str) -> str:
+    """The text of docs/model.md with its table of rules brought up to date."""
+    start, end = "<!-- rules -->\n", "<!-- end of rules -->"
+    before, _, rest = page.partition(start)
+    return f"{before}{start}{rules_table()}\n{end}{rest.partition(end)[2]}"
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "model.md"
+
+if __name__ == "__main__":
+    PAGE.write_text(with_rules(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

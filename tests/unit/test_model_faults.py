@@ -10,7 +10,7 @@ import pytest
 
 from pyasc.model.build import kernel_entries
 from pyasc.model.driver import Array, Finding, Result, Workspace, run
-from tests.unit.model_faults import Fault, all_faults
+from tests.unit.model_faults import PAGE, Fault, all_faults, with_rules
 from tests.unit.model_support import built, clean, needs_compiler, poisoned
 
 pytestmark = needs_compiler
@@ -50,3 +50,8 @@ def test_every_kernel_expects_something() -> None:
     for path in {fault.file for fault in FAULTS}:
         names = {entry.name for entry in kernel_entries(path.read_text(encoding="utf-8"))}
         assert names == {fault.name for fault in FAULTS if fault.file == path}
+
+
+def test_documentation_lists_every_rule() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_rules(page), "run `python -m tests.unit.model_faults`"
