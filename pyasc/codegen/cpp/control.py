@@ -173,8 +173,9 @@ def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: 
         first = nodes.Declare("int64_t", counter, add_all([lower, multiply(Expr(turn), step)]).text)
         loop = nodes.For(turn, "begin", f"{turn} < end", f"{turn}++", [first, *body], _pragmas(op, ()))
     state.depth -= 1
-    fails = "failure" in referenced_names([loop])
-    fields = captures([loop], state.variables, {counter})
+    mentioned = referenced_names([loop])
+    fails = "failure" in mentioned
+    fields = captures([loop], mentioned, state.variables, {counter})
     given = [field.name for field in fields]
     if fails:
         fields.append(nodes.Variable("pa_failure*", "failure"))

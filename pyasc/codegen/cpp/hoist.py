@@ -17,9 +17,9 @@ def hoist_buffers(body: list[nodes.Node]) -> list[nodes.Node]:
         match node:
             case nodes.For(body=inner) | nodes.While(body=inner):
                 node.body = hoist_buffers(inner)
-                moved = _movable(node)
-                node.body = [child for child in node.body if child not in moved]
-                hoisted += moved
+                if moved := _movable(node):
+                    node.body = [child for child in node.body if child not in moved]
+                    hoisted += moved
             case nodes.If():
                 node.then, node.otherwise = hoist_buffers(node.then), hoist_buffers(node.otherwise)
             case _:
@@ -29,9 +29,8 @@ def hoist_buffers(body: list[nodes.Node]) -> list[nodes.Node]:
 
 
 def _movable(loop: nodes.For | nodes.While) -> list[nodes.Node]:
+    buffers = [child for child in loop.body if isinstance(child, nodes.HeapArray)]
+    if not buffers:
+        return []
     inner = declared_names([loop])
-    return [
-        child
-        for child in loop.body
-        if isinstance(child, nodes.HeapArray) and not (identifiers(child.count) & inner)
-    ]
+    return [buffer for buffer in buffers if not (identifiers(buffer.count) & inner)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cache
 
 from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, Variable
 
@@ -13,24 +14,29 @@ from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, V
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 
 
+@cache
+def _parts(kind: type[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields of a kind of node that hold text, and those that hold lists of nodes."""
+    declared = [part for part in fields(kind) if part.name != "comment"]
+    children = tuple(part.name for part in declared if str(part.type).startswith("list["))
+    return tuple(part.name for part in declared if part.name not in children), children
+
+
 def walk(body: Iterable[Node]) -> Iterator[Node]:
     """All nodes, parents before children."""
     for node in body:
         yield node
-        for part in fields(node):
-            value = getattr(node, part.name)
-            if isinstance(value, list):
-                yield from walk(child for child in value if isinstance(child, Node))
+        for name in _parts(type(node))[1]:
+            yield from walk(getattr(node, name))
 
 
 def referenced_names(body: Iterable[Node]) -> dict[str, None]:
     """Every identifier that occurs in the text of `body`, in order of first appearance."""
     found: dict[str, None] = {}
     for node in walk(body):
-        for part in fields(node):
-            if part.name != "comment":
-                for text in _texts(getattr(node, part.name)):
-                    found.update(dict.fromkeys(_IDENTIFIER.findall(text)))
+        for name in _parts(type(node))[0]:
+            for text in _texts(getattr(node, name)):
+                found.update(dict.fromkeys(_IDENTIFIER.findall(text)))
     return found
 
 
@@ -41,14 +47,21 @@ def identifiers(text: str) -> set[str]:
 
 def declared_names(body: Iterable[Node]) -> set[str]:
     """Names that `body` itself declares."""
-    names = {node.counter for node in walk(body) if isinstance(node, For)}
-    return names | {node.name for node in walk(body) if isinstance(node, (Declare, StackArray, HeapArray))}
+    names: set[str] = set()
+    for node in walk(body):
+        if isinstance(node, For):
+            names.add(node.counter)
+        elif isinstance(node, (Declare, StackArray, HeapArray)):
+            names.add(node.name)
+    return names
 
 
-def captures(body: list[Node], variables: dict[str, Variable], own: set[str]) -> list[Variable]:
-    """The variables from outside that `body` mentions."""
+def captures(
+    body: list[Node], mentioned: Iterable[str], variables: dict[str, Variable], own: set[str]
+) -> list[Variable]:
+    """The variables from outside among the names that `body` mentions."""
     inner = declared_names(body) | own
-    return [variables[name] for name in referenced_names(body) if name in variables and name not in inner]
+    return [variables[name] for name in mentioned if name in variables and name not in inner]
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from pyasc.codegen.cpp.nodes import PRIMARY, PRODUCT, SUM, Expr
@@ -54,7 +53,8 @@ def add_all(parts: list[Expr]) -> Expr:
         return kept[0]
     text = kept[0].inside(SUM)
     for part in kept[1:]:
-        text += f" - {part.text[1:]}" if re.fullmatch(r"-\d+", part.text) else f" + {part.inside(SUM + 1)}"
+        negative = part.text.startswith("-") and part.text[1:].isdigit()
+        text += f" - {part.text[1:]}" if negative else f" + {part.inside(SUM + 1)}"
     return Expr(text, SUM)
 
 
