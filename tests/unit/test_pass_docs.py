@@ -17,7 +17,9 @@ def test_page_is_in_sync() -> None:
     assert PAGE.read_text(encoding="utf-8") == passes_page(), "run `make docs`"
 
 
-SCALAR = """inline canonicalize fold sccp cse dce licm if-convert resolve-indices prove forward unroll cleanup""".split()
+SCALAR = (
+    "inline canonicalize fold sccp cse dce licm if-convert resolve-indices prove forward unroll cleanup"
+).split()
 
 
 @pytest.mark.parametrize("name", SCALAR)
