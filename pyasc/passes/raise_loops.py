@@ -36,10 +36,13 @@ from dataclasses import dataclass
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.dependence import find_conflict
+from pyasc.passes.analysis.effects import EffectTable
 from pyasc.passes.analysis.raising import CannotRaise, Proofs, is_plain
 from pyasc.passes.analysis.raising_absorb import Absorption
 from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
+from pyasc.passes.analysis.raising_fills import fold_fills
 from pyasc.passes.analysis.raising_order import order_iterators
 from pyasc.passes.analysis.raising_seed import refusal, seed
 from pyasc.passes.analysis.raising_views import look_through_views
@@ -66,6 +69,7 @@ class RaiseLoops(FunctionPass):
         for op in list(func.walk_inner_first()):
             if isinstance(op, scf.For) and op.parent is not None:
                 raised += self._try(op, proofs, context)
+        fold_fills(func.body.block, proofs.polynomials)
         for op in func.walk():
             if isinstance(op, st.Apply) and (raised or views):
                 order_iterators(op)
@@ -78,6 +82,7 @@ class RaiseLoops(FunctionPass):
         """Raise a loop, or its parts one by one; returns how many loops that were."""
         if sum(isinstance(op, st.Apply) for op in loop.body.block) > 1:
             elide_copies(loop, context)
+            fold_fills(loop.body.block, proofs.polynomials)
         stays = self._replace(loop, proofs)
         if stays is None:
             return 1
@@ -96,6 +101,9 @@ class RaiseLoops(FunctionPass):
             context.remark(stays.loc, f"runs in order: {stays.reason}", SHARED_HINT)
         elif not stays.quiet:
             context.remark(stays.loc, f"stays a loop: {stays.reason}", stays.hint)
+        if loop.kind == "sequential" and _is_independent(loop, proofs):
+            loop.kind = "parallel"
+            context.count("independent loops")
         return 0
 
     def _replace(self, loop: scf.For, proofs: Proofs) -> CannotRaise | None:
@@ -132,6 +140,16 @@ def _hindrance(loop: scf.For) -> CannotRaise | None:
     if applies > 1:
         return CannotRaise(loop.loc, "several inner loops stay together in it", quiet=True)
     return None
+
+
+def _is_independent(loop: scf.For, proofs: Proofs) -> bool:
+    """Whether a loop that stays has iterations that do not meet, and none that may stop or print."""
+    if loop.inits or any(isinstance(op, st.Apply) for op in loop.walk()):
+        return False
+    effects = EffectTable().of(loop)
+    if effects.checks or effects.effect or effects.opaque:
+        return False
+    return find_conflict(loop, proofs.ranges) is None
 
 
 def _hand_over(old: Sequence[Value], new: Sequence[Value]) -> None:

@@ -262,7 +262,11 @@ class _Seed:
         maps = [_map(nest, each.op) for each in self.stores]
         slots = [slot for group in self.groups for slot in group.slots]
         new_types = [value.type for value in values[len(self.stores) : len(self.stores) + len(slots)]]
-        cells = [at.value(mem.Alloc(types=[RefType((), dtype_of(type_), "local")])) for type_ in new_types]
+        names = [self.loop.carried[slot].name for slot in slots]
+        cells = [
+            at.value(mem.Alloc(types=[RefType((), dtype_of(type_), "local")]), name)
+            for type_, name in zip(new_types, names, strict=True)
+        ]
         inits = [
             _cast(self.loop.carried[slot], dtype_of(type_), at)
             for slot, type_ in zip(slots, new_types, strict=True)
@@ -284,6 +288,8 @@ class _Seed:
             combine=combiner(new_types, merged(self.groups)) if slots else Region(),
             loc=self.stores[0].op.loc if self.stores else self.loop.loc,
         )
+        for running, name in zip(op.combine.block.args if slots else (), names, strict=False):
+            running.name = name
         at.insert(op)
         loads_to_inputs(op)
         for each in self.stores:
@@ -304,7 +310,7 @@ class _Seed:
         slots = [slot for group in self.groups for slot in group.slots]
         for slot, k in zip(slots, op.combined, strict=True):
             old = self.recurrences.yielded[slot]
-            loaded = at.value(mem.Load(ref=op.outputs[k], indices=()))
+            loaded = at.value(mem.Load(ref=op.outputs[k], indices=()), self.loop.carried[slot].name)
             new = _cast(loaded, dtype_of(old.type), at)
             for each in self.scans:
                 if each.value is old:
