@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from pyasc.frontend import control, joins, numeric
 from pyasc.frontend.emit import drop_block
-from pyasc.frontend.frames import RESULT, RETURN, LoopScope
+from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN, LoopScope
 from pyasc.frontend.joins import JoinType, convert, join_type, join_types, name_value
 from pyasc.frontend.liveness import contains
 from pyasc.frontend.promotion import NumberType, promote
@@ -24,6 +24,7 @@ from pyasc.frontend.values import (
     Conflict,
     Const,
     Deferred,
+    Parts,
     Poison,
     Scalar,
     Tensor,
@@ -115,7 +116,7 @@ class Carried:
 
     def _flag_names(self) -> list[str]:
         leaves = [f"%break{self.number}"] if contains(self.node, (ast.Break,), (ast.For, ast.While)) else []
-        return [*leaves, RETURN, RESULT] if contains(self.node, (ast.Return,), ()) else leaves
+        return [*leaves, RETURN, RESULT, *RESULT_PARTS] if contains(self.node, (ast.Return,), ()) else leaves
 
     def _entry(self, name: str) -> Val:
         value = self.v.frame.env.get(name)
@@ -123,7 +124,11 @@ class Carried:
             value = value.compute()
             self.v.frame.env.set(name, value)
         if value is None:
-            return FALSE if name in self.flags and name != RESULT else Unset("before this loop", self.loc)
+            return (
+                FALSE
+                if name in self.flags and not name.startswith(RESULT)
+                else Unset("before this loop", self.loc)
+            )
         return value
 
     def _classify(self) -> None:
@@ -188,7 +193,7 @@ class Carried:
         try:
             with self.v.block(block), scope(self.v, self.node, self.number) as loop:
                 self._bind(args)
-                for flag in (loop.break_flag, *(f for f in self.flags if f != RESULT)):
+                for flag in (loop.break_flag, *(f for f in self.flags if not f.startswith(RESULT))):
                     env.set(flag, FALSE)
                 run()
                 end_iteration(self.v)
@@ -222,7 +227,7 @@ class Carried:
 
     def _guarded_test(self, test: Callable[[], Val]) -> Value:
         v = self.v
-        flags = [name for name in self.flags if name in self.numbers and name != RESULT]
+        flags = [name for name in self.flags if name in self.numbers and not name.startswith(RESULT)]
         node = self.node.test if isinstance(self.node, ast.While) else self.node.iter
         if not flags:
             found = numeric.truth(v, test(), node)
@@ -386,7 +391,7 @@ class Carried:
             env.set(name, Unset("after a parallel loop, whose iterations have no order", self.loc))
         elif isinstance(entry, Unset):
             certain = self.runs or name[0] == "%"
-            known = certain and isinstance(final, Const)
+            known = certain and isinstance(final, (Const, Parts))
             env.set(name, final if known else Unset("when this loop does not run", self.loc))
 
 

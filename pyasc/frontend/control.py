@@ -11,9 +11,9 @@ import ast
 from collections.abc import Callable, Sequence
 
 from pyasc.frontend import joins, numeric
-from pyasc.frontend.frames import RESULT, RETURN
+from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN
 from pyasc.frontend.joins import Branches, Side, join_type, join_types
-from pyasc.frontend.values import FALSE, NONE, TRUE, Scalar, Val, is_number, same
+from pyasc.frontend.values import FALSE, NONE, TRUE, Parts, Scalar, Tuple, Val, is_number, same
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Block, Value
 
@@ -33,10 +33,12 @@ def branch(
     then: Callable[[], None],
     otherwise: Callable[[], None],
     take_rest: bool = False,
+    jumping: Sequence[str] = (),
 ) -> None:
     """Visit both sides, each with its own changes of names, and join them.
 
     With `take_rest`, the statements behind go into the side that falls through when the other certainly jumps.
+    `jumping` are flags of which one holds on the second side, so that its end is never reached.
     """
     place = v.emit.builder.loc
     sides = (Side(Block()), Side(Block()))
@@ -44,6 +46,8 @@ def branch(
         _visit_side(v, side, visit)
     if take_rest and sides[0].jumped != sides[1].jumped:
         _visit_side(v, sides[0] if sides[1].jumped else sides[1], v.rest)
+    if jumping:
+        sides[1].jumped, sides[1].returned = True, list(jumping) == [RETURN]
     joins.close(v, Branches(condition, *sides, place))
     v.emit.builder.loc = place
 
@@ -82,7 +86,7 @@ def guarded(v: Visitor, flags: Sequence[str], visit: Callable[[], None]) -> None
         if len(flags) == 1 and not unchanged:
             env.set(flags[0], TRUE)
 
-    branch(v, v.emit.fn("not", any_flag(v, flags)), inside, outside)
+    branch(v, v.emit.fn("not", any_flag(v, flags)), inside, outside, jumping=flags)
 
 
 def any_flag(v: Visitor, flags: Sequence[str]) -> Value:
@@ -108,6 +112,10 @@ def continue_statement(v: Visitor, node: ast.Continue) -> None:
 def return_statement(v: Visitor, node: ast.Return) -> None:
     """`return`, which ends the function wherever it stands."""
     value = NONE if node.value is None else v.expr(node.value)
+    if isinstance(value, Tuple) and len(value.items) <= len(RESULT_PARTS):
+        for name, item in zip(RESULT_PARTS, value.items, strict=False):
+            v.frame.env.set(name, item)
+        value = Parts(len(value.items), value.is_list)
     v.frame.env.set(RESULT, value)
     v.frame.env.set(RETURN, TRUE)
 

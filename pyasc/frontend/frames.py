@@ -16,6 +16,7 @@ from pyasc.ir.location import Location
 
 RETURN = "%return"
 RESULT = "%result"
+RESULT_PARTS = tuple(f"%result{k}" for k in range(16))
 _MISSING = object()
 
 
@@ -145,12 +146,16 @@ class Frame:
         for depth in range(len(self.cursors) - 1, -1, -1):
             cursor = self.cursors[depth]
             touch = self.liveness.first_touch(cursor.body, cursor.index, name)
-            if touch:
+            if touch == "read" or (touch and not self._may_skip(cursor)):
                 return touch == "read"
             loop = loops.get(depth)
             if loop is not None and self._live_around(loop, name):
                 return True
         return False
+
+    def _may_skip(self, cursor: Cursor) -> bool:
+        """Whether the statement being visited may jump over what follows it in the list."""
+        return cursor.index > 0 and self.liveness.statement(cursor.body[cursor.index - 1]).jumps
 
     def _flag_matters(self, name: str) -> bool:
         """Whether a flag may still skip a statement; that of `continue` ends with the loop's body."""

@@ -161,7 +161,7 @@ def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> Val | N
         return FALSE if name[0] == "%" else Unset("after this `if`", branches.loc)
     if isinstance(a, Poison) or isinstance(b, Poison):
         return Poison()
-    if name == RESULT:
+    if name.startswith(RESULT):
         a, b = _fill_result(v, a, b)
     elif name[0] != "%" and branches.dead is not None:
         a, b = _fill_dead(v, name, a, b, branches)

@@ -9,13 +9,14 @@ import types
 from typing import Any
 
 from pyasc.frontend import numeric
-from pyasc.frontend.frames import Frame
+from pyasc.frontend.frames import RESULT_PARTS, Frame
 from pyasc.frontend.values import (
     Array,
     Conflict,
     Const,
     Deferred,
     Method,
+    Parts,
     Poison,
     Row,
     Scalar,
@@ -213,6 +214,9 @@ def checked_result(v: Visitor, frame: Frame, result: Val) -> Val:
             )
         case Poison():
             raise Refused(None)
+        case Parts(count=count, is_list=is_list):
+            items = [frame.env.values[name] for name in RESULT_PARTS[:count]]
+            return Tuple(tuple(checked_result(v, frame, item) for item in items), is_list)
         case Deferred(compute=compute):
             return compute()
         case _:

@@ -194,6 +194,14 @@ class Poison:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """A returned tuple, whose items are kept under hidden names of their own so that paths can be joined."""
+
+    count: int
+    is_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Deferred:
     """A value that is computed where it is first read, such as a loop counter after its loop."""
 
@@ -220,6 +228,7 @@ Val = (
     | Unset
     | Conflict
     | Poison
+    | Parts
     | Deferred
 )
 
@@ -255,6 +264,6 @@ def same(a: Val, b: Val) -> bool:
         return plain and type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
-    if isinstance(a, (Scalar, SizeVal, Tensor, Array)):
+    if isinstance(a, (Scalar, SizeVal, Tensor, Array, Parts)):
         return a == b
     return False
