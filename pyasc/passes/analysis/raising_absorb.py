@@ -399,7 +399,7 @@ class Absorption:
         before.insert(self.op)
         for each in self.running:
             if each.cell is not None:
-                last = before.value(mem.Load(ref=each.cell, indices=()))
+                last = before.value(mem.Load(ref=each.cell, indices=()), self.loop.carried[each.slot].name)
                 results[each.slot] = cast(last, dtype_of(self.loop.values[each.slot].type), before)
         loads_to_inputs(self.op)
         sweep(self.op.body.block)
