@@ -18,6 +18,9 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
         "schedule-loops",
+        "vectorise",
+        "cleanup",
+        "licm",
     ),
     "O0": ("inline", "resolve-indices", "lower-tensors", "lower-structured"),
 }

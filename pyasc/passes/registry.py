@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "schedule-cpu": "pyasc.passes.schedule_cpu:ScheduleCpu",
     "lower-structured": "pyasc.passes.lower_structured:LowerStructured",
     "schedule-loops": "pyasc.passes.schedule_loops:ScheduleLoops",
+    "vectorise": "pyasc.passes.vectorise:Vectorise",
     "forward": "pyasc.passes.forward:Forward",
     "unroll": "pyasc.passes.unroll:Unroll",
     "cleanup": "pyasc.passes.cleanup:Cleanup",

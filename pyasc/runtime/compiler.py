@@ -16,6 +16,7 @@ from pyasc.passes.pipelines import PIPELINES
 from pyasc.runtime.abi import KernelABI
 from pyasc.runtime.faults import Faults, Site
 from pyasc.runtime.files import write_atomically
+from pyasc.runtime.host import processor
 
 if TYPE_CHECKING:
     from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit

@@ -48,6 +48,11 @@ class Processor:
         return 64 if self.has("avx512f") else 32 if self.has("avx") else 16
 
     @property
+    def fuses(self) -> bool:
+        """Whether multiplying and adding with one rounding is an instruction."""
+        return self.machine not in ("x86_64", "i686") or self.has("fma")
+
+    @property
     def vector_registers(self) -> int:
         """How many vector registers there are."""
         return 16 if self.machine in ("x86_64", "i686") and not self.has("avx512f") else 32

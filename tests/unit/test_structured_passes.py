@@ -29,6 +29,8 @@ STAGES = (
     "unroll",
     "cleanup",
     "schedule-loops",
+    "vectorise{vector_bytes=16,stream=64}",
+    "cleanup",
 )
 
 
@@ -177,6 +179,20 @@ CASES = [
         0,
     ),
     Case(
+        "transpose",
+        ("N", "M"),
+        (("x", "N M"), ("y", "M N")),
+        """
+    %t = tensor.read %x
+    %n = func.size {symbol = "N"}
+    %m = func.size {symbol = "M"}
+    %0 = arith.constant {value = 0} : i64
+    %1 = arith.constant {value = 1} : i64
+    %u = tensor.view %t, [%0, %0], [%n, %m], [%1, %1] {axes = [1, 0]} : tensor<M x N x f32>
+    tensor.write %u, %y""",
+        1,
+    ),
+    Case(
         "steps",
         ("N",),
         (("x", "N"), ("y", "N")),
@@ -219,6 +235,8 @@ CASES = [
 
 
 def awkward(case: Case) -> list[dict[str, int]]:
+    if case.name == "transpose":
+        return [{"N": 1, "M": 1}, {"N": 33, "M": 5}, {"N": 40, "M": 66}, {"N": 0, "M": 3}]
     if case.name.startswith("convolution"):
         shapes = ((1, 1, 3, 3, 1), (1, 2, 4, 9, 9), (2, 1, 3, 16, 3), (1, 1, 3, 6, 0), (1, 0, 3, 9, 2))
         return [dict(zip(case.sizes, shape, strict=True)) for shape in shapes]

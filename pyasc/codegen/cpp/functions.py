@@ -55,6 +55,8 @@ def memory_type(dtype: DType) -> str:
 
 def value_type(type_: Type) -> str:
     """The C++ type of an SSA value. Halves are computed in float, rounded after each operation."""
+    if isinstance(type_, VectorType) and type_.dtype.is_bool:
+        return f"pa_mask<{type_.lanes}>"
     if isinstance(type_, VectorType):
         return f"pa_vec<{CPP_NAMES[type_.dtype]}, {type_.lanes}>"
     assert isinstance(type_, ScalarType)

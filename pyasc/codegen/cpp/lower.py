@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pyasc.codegen.cpp import functions, nodes
+from pyasc.codegen.cpp import functions, nodes, vectors
 from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.names import Names
 from pyasc.codegen.cpp.nodes import PRIMARY, Expr
 from pyasc.codegen.cpp.outline import referenced_names
 from pyasc.codegen.cpp.values import Buffer, add_all, may_inline, multiply, size_expression
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, func, mem, py, scf, vec
+from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, VectorType, dtype_of
 
@@ -45,6 +45,7 @@ class FunctionLowering:
     options: EmitOptions
     names: Names = field(default_factory=Names)
     exprs: dict[Value, Expr] = field(default_factory=dict)
+    scalars: dict[Value, Expr] = field(default_factory=dict)
     buffers: dict[Value, Buffer] = field(default_factory=dict)
     pending: dict[Value, Expr] = field(default_factory=dict)
     variables: dict[str, nodes.Variable] = field(default_factory=dict)
@@ -185,20 +186,28 @@ class FunctionLowering:
 
 def _constant(state: FunctionLowering, op: arith.Constant) -> None:
     expr = functions.literal(op.value, dtype_of(op.result.type))
-    if isinstance(op.result.type, VectorType):
-        expr = Expr(f"pa_broadcast<{functions.value_type(op.result.type)}>({expr})")
     state.exprs[op.result] = expr
+    if isinstance(op.result.type, VectorType):
+        state.scalars[op.result] = expr
+        state.exprs[op.result] = vectors.constant(op)
 
 
 def _elementwise(state: FunctionLowering, op: arith.Elementwise) -> None:
     args = state.all(op.args)
-    dtype = dtype_of(op.args[-1].type)
-    state.define(op.result, functions.elementwise(op.fn, dtype, args))
+    if isinstance(op.args[-1].type, VectorType):
+        expr = vectors.elementwise(op, args, [state.scalars.get(arg) for arg in op.args])
+    else:
+        expr = functions.elementwise(op.fn, dtype_of(op.args[-1].type), args)
+    state.define(op.result, expr)
 
 
 def _cast(state: FunctionLowering, op: arith.Cast) -> None:
     value = state.expr(op.value)
-    state.define(op.result, functions.cast(value, dtype_of(op.value.type), dtype_of(op.result.type)))
+    source, target = op.value.type, op.result.type
+    if isinstance(source, VectorType) and isinstance(target, VectorType):
+        state.define(op.result, vectors.cast(value, source, target))
+    else:
+        state.define(op.result, functions.cast(value, dtype_of(source), dtype_of(target)))
 
 
 def _size(state: FunctionLowering, op: func.Size) -> None:
@@ -301,28 +310,6 @@ def _copy(state: FunctionLowering, op: mem.Copy) -> None:
     state.out.extend(body)
 
 
-def _vec_load(state: FunctionLowering, op: vec.Load) -> None:
-    element = state.buffers[op.ref].element(state.all(op.indices))
-    expr = Expr(f"pa_load<{functions.value_type(op.value.type)}>(&{element})")
-    state.define(op.value, expr, reads=True)
-
-
-def _vec_store(state: FunctionLowering, op: vec.Store) -> None:
-    value, indices = state.expr(op.value), state.all(op.indices)
-    state.flush()
-    state.emit(nodes.Call(f"pa_store(&{state.buffers[op.ref].element(indices)}, {value})"), op)
-
-
-def _vec_splat(state: FunctionLowering, op: vec.Splat) -> None:
-    value = state.expr(op.value)
-    state.define(op.result, Expr(f"pa_broadcast<{functions.value_type(op.result.type)}>({value})"))
-
-
-def _vec_reduce(state: FunctionLowering, op: vec.Reduce) -> None:
-    names = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}
-    state.define(op.result, Expr(f"pa_reduce<pa_op_{names[op.fn]}>({state.expr(op.value)})"))
-
-
 def _check(state: FunctionLowering, op: py.Check) -> None:
     condition = state.expr(op.condition)
     values = [e.text for e in state.all(op.values)]
@@ -359,10 +346,7 @@ HANDLERS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] =
     mem.Dim: _dim,
     mem.View: _view,
     mem.Copy: _copy,
-    vec.Load: _vec_load,
-    vec.Store: _vec_store,
-    vec.Splat: _vec_splat,
-    vec.Reduce: _vec_reduce,
+    **vectors.HANDLERS,
     py.Check: _check,
     py.Print: _print,
     scf.For: _control,

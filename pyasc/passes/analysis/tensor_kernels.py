@@ -25,10 +25,10 @@ def identity(fn: str, dtype: DType) -> bool | int | float:
         case "mul":
             return 1.0 if dtype.is_float else 1
         case "and":
-            return True
-        case "or":
-            return False
-        case "maximum":
+            return True if dtype.is_bool else _extreme(dtype, lowest=False) if not dtype.is_signed else -1
+        case "or" | "xor":
+            return False if dtype.is_bool else 0
+        case "maximum" | "pymax":
             return _extreme(dtype, lowest=True)
         case _:
             return _extreme(dtype, lowest=False)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops around vector bodies: whole vectors, what is left of them, and what comes before the first boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import arith, func, mem, scf, vec
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import RefType, VectorType, dtype_of
+from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.effects import is_local, root_of
+from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.tensor_kernels import identity
+from pyasc.passes.analysis.vector_emit import Memory, Part, VectorBody
+from pyasc.passes.analysis.vector_plan import VectorPlan
+from pyasc.passes.schedule_loops import SLOW, TRANSCENDENTAL
+
+LONG_BODY = 40
+"""Vector operations from which a body is not written a third time for alignment."""
+SHORT_BODY = 8
+"""Vector operations up to which a reduction needs four running vectors to hide the latency of one."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The memory schedule of one loop; `ahead` is the loop over rows whose next row is asked for."""
+
+    vector_bytes: int
+    align: bool = False
+    streamed: Value | None = None
+    ahead: scf.For | None = None
+    row_bytes: int = 0
+
+
+def may_stream(plan: VectorPlan) -> bool:
+    """Whether a loop has one result that it only writes, in memory that outlives it."""
+    if plan.loop.kind != "parallel" or len(plan.stores) != 1 or plan.work > LONG_BODY:
+        return False
+    root = root_of(plan.stores[0].ref)
+    if is_local(root) or dtype_of(root.type).bytes * plan.lanes < 32:
+        return False
+    reads = [op for op in plan.loop.body.block if isinstance(op, mem.Load)]
+    return all(root_of(op.ref) is not root for op in reads)
+
+
+def streamed_flag(nest: scf.For, ref: Value, limit: int) -> Value | None:
+    """Before the nest: whether a buffer has at least `limit` bytes."""
+    type_ = ref.type
+    assert isinstance(type_, RefType)
+    if None in type_.shape:
+        return None
+    e = Emitter(Builder.before(nest))
+    count = e.index(1)
+    for axis in range(len(type_.shape)):
+        count = e.mul(count, e.value(mem.Dim(ref=ref, axis=axis)))
+    return e.value(
+        arith.Elementwise(fn="ge", args=[count, e.index(limit // type_.dtype.bytes)]), "streamed"
+    )
+
+
+class LoopWriter:
+    """Replaces one planned loop."""
+
+    def __init__(self, plan: VectorPlan, schedule: Schedule) -> None:
+        self.plan = plan
+        self.loop = plan.loop
+        self.schedule = schedule
+        self.body = VectorBody(plan)
+        self.e = Emitter(Builder.before(plan.loop))
+        self.kind = "parallel" if plan.loop.kind == "parallel" else "sequential"
+
+    def write(self) -> None:
+        """Write the loops and remove the scalar one."""
+        start, stop = self.loop.lower, self._upper()
+        memory = self._memory()
+        if self._aligned():
+            start = self._head(start, stop)
+        width = self._parts() * self.plan.lanes
+        carried = [[self._neutral(a)] * self._parts() for a in range(len(self.plan.accumulators))]
+        whole = self._rounded(start, stop, width)
+        carried = self._main(start, whole, width, carried, memory)
+        joined = [self._join(number, running) for number, running in enumerate(carried)]
+        self._finish(self._rest(whole, stop, joined))
+
+    def _upper(self) -> Value:
+        """The end, not before the start: what is left over is counted from it."""
+        if integer_of(self.loop.lower) == 0 and isinstance(self.loop.upper.op, (func.Size, mem.Dim)):
+            return self.loop.upper
+        if self._is_task():
+            return self.loop.upper
+        return self.e.call("pymax", self.loop.upper, self.loop.lower)
+
+    def _is_task(self) -> bool:
+        """Whether the bounds are those of one task, which is never empty."""
+        outer = self.loop.parent_op
+        return isinstance(outer, scf.For) and outer.grain > 0 and outer.counter.name == "task"
+
+    def _parts(self) -> int:
+        """Vectors a step: several where an operation would wait for the one before it."""
+        if self.loop.kind == "scan":
+            return 1
+        slow = any(getattr(op, "fn", "") in TRANSCENDENTAL | SLOW for op in self.loop.body.block)
+        if self.plan.accumulators:
+            return 4 if self.plan.work <= SHORT_BODY and not slow else 2
+        return 2 if slow and self._one_array_each() else 1
+
+    def _one_array_each(self) -> bool:
+        return not self._aligned()
+
+    def _aligned(self) -> bool:
+        plan = self.plan
+        return (
+            self.schedule.align
+            and not plan.accumulators
+            and len(plan.stores) == 1
+            and plan.work <= LONG_BODY
+        )
+
+    def _memory(self) -> Memory:
+        outer = self.schedule.ahead
+        if outer is None:
+            return Memory(self.schedule.streamed)
+        return Memory(self.schedule.streamed, (outer.counter, self._next_row(outer)))
+
+    def _next_row(self, outer: scf.For) -> Value:
+        """The following iteration, or this one where a row is too long to stay in a near cache."""
+        e = self.e
+        size = max((dtype_of(op.ref.type).bytes for op in (*self.plan.loads, *self.plan.stores)), default=1)
+        length = e.sub(self.loop.upper, self.loop.lower)
+        short = e.call("le", length, e.index(self.schedule.row_bytes // size))
+        return e.call("select", short, e.add(outer.counter, 1), outer.counter)
+
+    def _rounded(self, start: Value, stop: Value, width: int) -> Value:
+        """The last multiple of `width` from `start` that is not behind `stop`."""
+        e = self.e
+        return e.add(start, e.call("and", e.sub(stop, start), e.index(-width)))
+
+    def _main(
+        self, start: Value, stop: Value, width: int, carried: list[list[Value]], memory: Memory
+    ) -> list[list[Value]]:
+        count, lanes = self._parts(), self.plan.lanes
+
+        def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
+            parts = [Part(inner.add(i, p * lanes)) for p in range(count)]
+            return _flat(self.body.step(inner, parts, _grouped(running, count), memory))
+
+        return _grouped(self._loop(start, stop, width, _flat(carried), step), count)
+
+    def _rest(self, start: Value, stop: Value, carried: list[Value]) -> list[Value]:
+        def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
+            part = Part(i, inner.minimum(inner.sub(stop, i), self.plan.lanes))
+            return _flat(self.body.step(inner, [part], _grouped(running, 1), Memory()))
+
+        return self._loop(start, stop, self.plan.lanes, carried, step)
+
+    def _head(self, start: Value, stop: Value) -> Value:
+        """A step up to the first boundary of the vectors that are stored; returns where it ends."""
+        e, store = self.e, self.plan.stores[0]
+        place = Part(start, scalars={self.loop.counter: start})
+        indices = [self.body.scalar(e, place, index) for index in store.indices]
+        size = self.plan.lanes * dtype_of(store.ref.type).bytes
+        away = e.value(vec.Misaligned(ref=store.ref, indices=indices, bytes=size))
+        head = e.minimum(away, e.sub(stop, start))
+
+        def some(inner: Emitter) -> None:
+            self.body.step(inner, [Part(start, head)], [], Memory())
+
+        e.branch(e.call("gt", head, e.index(0)), some)
+        return e.add(start, head)
+
+    def _loop(self, start: Value, stop: Value, width: int, carried: list[Value], step) -> list[Value]:
+        name = self.loop.counter.name
+        names = [arg.name for arg in self.loop.carried]
+        return self.e.loop(start, stop, step, step=width, kind=self.kind, inits=carried, name=name, carried=names)
+
+    def _neutral(self, number: int) -> Value:
+        accumulator, init = self.plan.accumulators[number], self.loop.inits[number]
+        type_ = VectorType(self.plan.lanes, dtype_of(init.type))
+        if self.loop.kind == "scan":
+            return self.e.value(vec.Splat(value=init, types=[type_]))
+        return self.e.constant(_neutral(accumulator.fn, type_.dtype), type_)
+
+    def _join(self, number: int, running: Sequence[Value]) -> Value:
+        """The parts of a running value as one vector: neighbours first."""
+        fn, left = self.plan.accumulators[number].fn, list(running)
+        while len(left) > 1:
+            left = [self.e.call(fn, a, b) for a, b in zip(left[::2], left[1::2], strict=True)]
+        return left[0]
+
+    def _finish(self, carried: list[Value]) -> None:
+        results: list[Value] = []
+        for number, running in enumerate(carried):
+            fn = self.plan.accumulators[number].fn
+            if self.loop.kind == "scan":
+                results.append(self.e.value(vec.Reduce(value=running, fn="maximum")))
+                continue
+            total = self.e.value(vec.Reduce(value=running, fn=fn))
+            results.append(self.e.call(fn, self.loop.inits[number], total))
+        for old, new in zip(self.loop.values, results, strict=True):
+            new.name = new.name or old.name
+            old.replace_uses(new)
+        self.loop.drop()
+        self.loop.unlink()
+
+
+def _neutral(fn: str, dtype: DType) -> bool | int | float:
+    """The value that changes nothing when combined by `fn`, not even the sign of a zero."""
+    return -0.0 if fn == "add" and dtype.is_float else identity(fn, dtype)
+
+
+def _flat(groups: Sequence[Sequence[Value]]) -> list[Value]:
+    return [value for group in groups for value in group]
+
+
+def _grouped(values: Sequence[Value], count: int) -> list[list[Value]]:
+    return [list(values[i : i + count]) for i in range(0, len(values), count)]
