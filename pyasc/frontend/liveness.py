@@ -145,17 +145,33 @@ _EMPTY = Facts()
 
 
 def _returns(node: ast.AST) -> bool:
-    return contains(node, (ast.Return,), ())
+    return contains(node, ast.Return)
 
 
-def contains(node: ast.AST, kinds: tuple[type[ast.AST], ...], stop: tuple[type[ast.AST], ...]) -> bool:
-    """Whether a statement of these kinds occurs below `node`, not looking into nested functions or `stop`."""
+def contains(node: ast.AST, kind: type[ast.stmt]) -> bool:
+    """Whether a statement of this kind occurs below `node`, not looking into nested functions."""
     for child in children(node):
-        if isinstance(child, kinds):
+        if isinstance(child, kind):
             return True
-        if not isinstance(child, (*_SCOPES, *stop, ast.expr)) and contains(child, kinds, stop):
+        if not isinstance(child, (*_SCOPES, ast.expr)) and contains(child, kind):
             return True
     return False
+
+
+def find_break(statements: Sequence[ast.stmt]) -> ast.Break | None:
+    """The first `break` in a loop's body that leaves this loop: the `else` of an inner loop belongs to it."""
+    for node in statements:
+        if isinstance(node, ast.Break):
+            return node
+        inner: list[ast.stmt] = []
+        if isinstance(node, (ast.If, ast.For, ast.While)):
+            inner = node.orelse if not isinstance(node, ast.If) else [*node.body, *node.orelse]
+        elif isinstance(node, ast.With):
+            inner = node.body
+        found = find_break(inner)
+        if found is not None:
+            return found
+    return None
 
 
 def expression_facts(node: ast.AST) -> Facts:

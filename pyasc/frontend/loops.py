@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pyasc.frontend import control, numeric
 from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
 from pyasc.frontend.iteration import Counted, Items, plan
-from pyasc.frontend.liveness import contains
+from pyasc.frontend.liveness import contains, find_break
 from pyasc.frontend.values import FALSE, Const, Range, Scalar, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
@@ -26,7 +26,7 @@ def for_statement(v: Visitor, node: ast.For) -> None:
     if isinstance(found, Items):
         _written_out(v, node, found.items)
         return
-    leaves = contains(node, (ast.Break,), (ast.For, ast.While)) or contains(node, (ast.Return,), ())
+    leaves = find_break(node.body) is not None or contains(node, ast.Return)
     if found.parallel:
         _refuse_jumps(v, node)
         _parallel(v, node, found)
@@ -43,8 +43,8 @@ def _refuse_jumps(v: Visitor, node: ast.For) -> None:
             raise v.error(
                 child, "PA0602", "`return` in a parallel loop", hint="use range for a sequential loop"
             )
-    if contains(node, (ast.Break,), (ast.For, ast.While)):
-        place = next(n for n in ast.walk(node) if isinstance(n, ast.Break))
+    place = find_break(node.body)
+    if place is not None:
         raise v.error(
             place, "PA0602", "`break` in a parallel loop", "the other iterations may have run already",
             hint="use range for a sequential loop",
@@ -181,7 +181,7 @@ def while_statement(v: Visitor, node: ast.While) -> None:
         v.body(node.orelse)
         return
     endless = isinstance(node.test, ast.Constant)
-    leaves = contains(node, (ast.Break,), (ast.For, ast.While)) or contains(node, (ast.Return,), ())
+    leaves = find_break(node.body) is not None or contains(node, ast.Return)
     if endless and not leaves:
         raise v.error(node.test, "PA0309", "this loop never ends", hint="leave it with `break` or `return`")
 
