@@ -117,11 +117,13 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: ElementTyp
     import numpy as np
 
     first, last = (0, start) if stop is None else (start, stop)
-    natural: Any = np.int64 if builtin_ints(first, last, step) else np.float32
-    return np.arange(first, last, step, natural if dtype is None else dtype.dtype)
+    element: Any = np.int64 if _are_integers(first, last, step) else np.float32
+    if dtype is not None:
+        element = dtype.dtype
+    return np.arange(first, last, step, dtype=element)
 
 
-def builtin_ints(*values: Any) -> bool:
+def _are_integers(*values: Any) -> bool:
     """Whether all values are integers."""
     import numbers
 

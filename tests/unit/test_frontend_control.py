@@ -379,13 +379,44 @@ def module_helper(n: int):
 @case(7, -2)
 def integer_arithmetic(a: int, b: int):
     q, r = divmod(a, b)
-    return a // b, a % b, q, r, a * b, a - b, -a, +b, abs(a), a & b, a | b, a ^ b, ~a, a << 2, a >> 1, a**2, a**3
+    return (
+        a // b,
+        a % b,
+        q,
+        r,
+        a * b,
+        a - b,
+        -a,
+        +b,
+        abs(a),
+        a & b,
+        a | b,
+        a ^ b,
+        ~a,
+        a << 2,
+        a >> 1,
+        a**2,
+        a**3,
+    )
 
 
 @case(7.5, 2.0)
 @case(-7.5, 2.0)
 def float_arithmetic(a: float, b: float):
-    return a // b, a % b, a / b, a * b, -a, abs(a), a**2, min(a, b), max(a, b, 1), int(a), float(int(a)), round(a)
+    return (
+        a // b,
+        a % b,
+        a / b,
+        a * b,
+        -a,
+        abs(a),
+        a**2,
+        min(a, b),
+        max(a, b, 1),
+        int(a),
+        float(int(a)),
+        round(a),
+    )
 
 
 @case(3)
@@ -401,7 +432,14 @@ def sums_of_tuples(n: int):
 
 @case(2.0)
 def math_functions(x: float):
-    return math.floor(x + 0.5), math.ceil(x + 0.5), math.trunc(-x - 0.5), math.pi, math.fabs(-x), math.isnan(x)
+    return (
+        math.floor(x + 0.5),
+        math.ceil(x + 0.5),
+        math.trunc(-x - 0.5),
+        math.pi,
+        math.fabs(-x),
+        math.isnan(x),
+    )
 
 
 @case(5)
