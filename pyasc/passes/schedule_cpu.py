@@ -2,7 +2,8 @@
 """Tiles structured ops for caches and registers of a host processor.
 
 Product-sums get a register tile of rows by vectors with their vector operand packed into panels; long
-reductions and scans are cut into chunks whose partial results are combined in order. What an op is follows
+reductions and scans are cut into chunks whose partial results are combined in order; ops that walk two arrays in
+different directions get square tiles. What an op is follows
 from its maps and iterators; ops that gain nothing are left to the plain lowering.
 
     st.apply [...], [%a, %b], [%zero], [%c] {iterators = ["parallel", "parallel", "reduction"], ...}
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 
 from pyasc.ir.dialects import st
 from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.cache_tiles import tile_transposed
 from pyasc.passes.analysis.chunking import chunk_columns, chunk_reduction, chunk_scan
 from pyasc.passes.analysis.contraction import match_contraction
 from pyasc.passes.analysis.register_tiles import Machine, tile_contraction
@@ -52,6 +54,8 @@ class ScheduleCpu(FunctionPass):
                 context.count("register tiles")
             elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.chunk):
                 context.count("chunked ops")
+            elif tile_transposed(op):
+                context.count("cache tiles")
             else:
                 continue
             changed = True
