@@ -114,7 +114,9 @@ class _Lowering:
         upper = self.affine(at, self.op.upper[iterator])
         kind = self.op.iterators[iterator]
         types = [value.type for value in inits]
-        name = self.op.body.block.args[iterator].name
+        # Running values keep the names that the combiner gives them.
+        running = self.op.combine.block.args[: len(inits)] if inits else ()
+        names = [self.op.body.block.args[iterator].name, *(value.name for value in running)]
         return at.insert(
             scf.For(
                 lower=lower,
@@ -123,7 +125,7 @@ class _Lowering:
                 inits=inits,
                 kind=kind,
                 types=types,
-                body=block_of([I64, *types], [name]),
+                body=block_of([I64, *types], names),
             )
         )
 
