@@ -69,7 +69,7 @@ class FunctionLowering:
             params=tuple(params),
             body=body,
             outlined=self.outlined,
-            title=f"{self.func.symbol}, {self.func.loc}",
+            title=", ".join(filter(None, (self.func.symbol, place(self.func.loc)))),
         )
 
     def _params(self) -> list[nodes.Variable]:
@@ -166,9 +166,7 @@ class FunctionLowering:
 
     def comment(self, op: Operation) -> str:
         """The source position of a statement, when asked for."""
-        if not self.options.line_comments or not op.loc.known:
-            return ""
-        return f"{op.loc.file.rsplit('/', 1)[-1]}:{op.loc.line}"
+        return place(op.loc) if self.options.line_comments else ""
 
     def emit(self, node: nodes.Node, op: Operation | None = None) -> None:
         """Append a statement."""
@@ -182,6 +180,11 @@ class FunctionLowering:
         if self.depth:
             return f"return (void)pa_fail(failure, {args});"
         return f"return pa_fail(&failure, {args});"
+
+
+def place(loc: Location) -> str:
+    """File and line for a comment, the same in every folder: generated text does not depend on where it was made."""
+    return f"{loc.file.rsplit('/', 1)[-1]}:{loc.line}" if loc.known else ""
 
 
 def _constant(state: FunctionLowering, op: arith.Constant) -> None:
