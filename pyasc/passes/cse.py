@@ -27,12 +27,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.declare import Attr
-from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.numbers import TABLE
-from pyasc.ir.traits import BRANCH, CHECKS, COMMUTATIVE, EFFECT, PURE, READS, WRITES
+from pyasc.ir.traits import BRANCH, CHECKS, EFFECT, PURE, READS, WRITES
 from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, read_refs, root_of
+from pyasc.passes.analysis.equality import key_of
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -149,31 +147,3 @@ class _Merger:
 
 
 _ONLY_CHECKS = frozenset((CHECKS,))
-
-
-def key_of(op: Operation) -> Hashable:
-    """What makes two operations equal: class, operands, attributes and result types."""
-    operands = op.operands
-    if _is_commutative(op):
-        operands = sorted(operands, key=id)
-    return (
-        type(op),
-        op.segments,
-        tuple(operands),
-        tuple(_attribute_key(value) for value in op.attrs.values()),
-        tuple(value.type for value in op.results),
-    )
-
-
-def _is_commutative(op: Operation) -> bool:
-    if isinstance(op, arith.Elementwise):
-        row = TABLE.get(op.fn)
-        return row is not None and row.commutative
-    return COMMUTATIVE in op.spec.traits
-
-
-def _attribute_key(value: Attr) -> Hashable:
-    """A float by its text, since zeros of either sign are equal and NaN is not; a bool is not a number."""
-    if isinstance(value, (float, bool)):
-        return repr(value)
-    return tuple(_attribute_key(each) for each in value) if isinstance(value, tuple) else value

@@ -12,16 +12,20 @@ from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, Type, VectorType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.equality import SharingBuilder
 
 I64 = ScalarType(dtypes.i64)
 Index = Value | int
 
 
 class Emitter:
-    """Emits at one point of a block; `loop` and `branch` call back with an emitter for the inside."""
+    """Emits at one point of a block, the same value once; `loop` and `branch` call back with one for the inside.
 
-    def __init__(self, at: Builder) -> None:
-        self.builder = at
+    While such a callback runs, nothing is emitted through the emitters around it.
+    """
+
+    def __init__(self, at: Builder, outer: Emitter | None = None) -> None:
+        self.builder = SharingBuilder(at, outer.builder if outer is not None else None)
 
     def insert(self, op: Operation) -> None:
         """Insert an operation."""
@@ -156,7 +160,7 @@ class Emitter:
             body=block_of([I64, *types], [name, *carried]),
         )
         self.insert(op)
-        inner = Emitter(Builder(op.body.block, loc=self.builder.loc))
+        inner = Emitter(Builder(op.body.block, loc=self.builder.loc), self)
         following = body(inner, op.counter, list(op.carried))
         inner.insert(scf.Yield(values=list(following or ())))
         return list(op.values)
@@ -171,7 +175,7 @@ class Emitter:
         op = scf.If(condition=condition, types=[], then=block_of(), otherwise=block_of())
         self.insert(op)
         for region, emit in ((op.then, then), (op.otherwise, otherwise)):
-            inner = Emitter(Builder(region.block, loc=self.builder.loc))
+            inner = Emitter(Builder(region.block, loc=self.builder.loc), self)
             if emit is not None:
                 emit(inner)
             inner.insert(scf.Yield())

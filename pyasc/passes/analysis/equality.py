@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When two operations compute the same, and a builder that therefore does not emit the second one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.declare import Attr
+from pyasc.ir.dialects import arith
+from pyasc.ir.numbers import TABLE
+from pyasc.ir.traits import COMMUTATIVE, PURE
+
+
+def key_of(op: Operation) -> Hashable:
+    """What makes two operations equal: class, operands, attributes and result types."""
+    operands = op.operands
+    if len(operands) > 1 and _is_commutative(op):
+        operands = sorted(operands, key=id)
+    return (
+        type(op),
+        op.segments,
+        tuple(operands),
+        tuple([_attribute_key(value) for value in op.attrs.values()]),
+        tuple([value.type for value in op.results]),
+    )
+
+
+def _is_commutative(op: Operation) -> bool:
+    if isinstance(op, arith.Elementwise):
+        row = TABLE.get(op.fn)
+        return row is not None and row.commutative
+    return COMMUTATIVE in op.spec.traits
+
+
+def _attribute_key(value: Attr) -> Hashable:
+    """A float by its text, since zeros of either sign are equal and NaN is not; a bool is not a number."""
+    if isinstance(value, (float, bool)):
+        return repr(value)
+    return tuple([_attribute_key(each) for each in value]) if isinstance(value, tuple) else value
+
+
+class SharingBuilder(Builder):
+    """A builder whose `value` gives the result of an equal pure operation that it or an enclosing one inserted.
+
+    `outer` inserts in an enclosing block, in front of the operation that holds this block.
+    """
+
+    __slots__ = ("_known", "_outer")
+
+    def __init__(self, at: Builder, outer: SharingBuilder | None = None) -> None:
+        super().__init__(at.block, at.anchor, at.loc)
+        self._outer = outer
+        self._known: dict[Hashable, Value] = {}
+
+    def value(self, op: Operation, name: str = "") -> Value:
+        """Insert an operation with one result unless there is an equal one, and return the result."""
+        if PURE not in op.spec.traits or op.regions:
+            return super().value(op, name)
+        key = key_of(op)
+        known = self._find(key)
+        if known is None:
+            known = self._known[key] = super().value(op, name)
+        else:
+            op.drop()
+        return known
+
+    def _find(self, key: Hashable) -> Value | None:
+        builder: SharingBuilder | None = self
+        while builder is not None:
+            known = builder._known.get(key)
+            if known is not None:
+                return known
+            builder = builder._outer
+        return None
