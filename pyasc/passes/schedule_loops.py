@@ -5,7 +5,7 @@
 
 becomes
 
-    scf.for %0, %n, %1, [] {kind = "parallel", simd = true, grain = 32768, work = (3)} { ... }
+    scf.for %0, %n, %1, [] {kind = "parallel", simd = true, grain = 262144, work = (3)} { ... }
 
 A thread takes `grain` scalar operations at a time; `work` says how many one iteration costs, as a polynomial
 of the sizes, so that chunks depend on sizes alone.
@@ -44,10 +44,13 @@ TRANSCENDENTAL = frozenset(
 
 @dataclass(frozen=True)
 class ScheduleLoops(FunctionPass):
-    """Chooses threads and vectors. `grain` is the work of one chunk in scalar operations."""
+    """Chooses threads and vectors.
+
+    `grain` is the work of one chunk in scalar operations, some tens of microseconds of vector code.
+    """
 
     name = "schedule-loops"
-    grain: int = 32768
+    grain: int = 1 << 18
     threads: bool = True
 
     def run(self, func: Func, context: Context) -> bool:
