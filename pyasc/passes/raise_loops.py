@@ -43,8 +43,9 @@ from pyasc.passes.analysis.raising_absorb import Absorption
 from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_fills import fold_fills
+from pyasc.passes.analysis.raising_flatten import refusal
 from pyasc.passes.analysis.raising_order import order_iterators
-from pyasc.passes.analysis.raising_seed import refusal, seed
+from pyasc.passes.analysis.raising_seed import seed
 from pyasc.passes.analysis.raising_views import look_through_views
 from pyasc.passes.base import Context, FunctionPass
 from pyasc.passes.elide_copies import elide_copies

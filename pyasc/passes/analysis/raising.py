@@ -12,7 +12,7 @@ from pyasc.ir.location import Location
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import PURE
 from pyasc.passes.analysis.affine import Nest, Polynomials
-from pyasc.passes.analysis.effects import may_alias
+from pyasc.passes.analysis.effects import is_silent, may_alias
 from pyasc.passes.analysis.ranges import Ranges
 
 COSTLY = frozenset(
@@ -259,5 +259,5 @@ def is_costly(op: Operation) -> bool:
 def sweep(block: Block) -> None:
     """Erase what nothing uses any more."""
     for op in reversed(block):
-        if (is_plain(op) or isinstance(op, mem.Load)) and not any(value.uses for value in op.results):
+        if op.results and is_silent(op) and not any(value.uses for value in op.results):
             op.erase()

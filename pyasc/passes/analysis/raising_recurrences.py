@@ -21,7 +21,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.raising import CannotRaise
+from pyasc.passes.analysis.raising import CannotRaise, captured
 from pyasc.passes.analysis.tensor_kernels import identity
 
 CHAINED = frozenset(("add", "mul", "minimum", "maximum", "and", "or", "xor"))
@@ -72,7 +72,7 @@ class Recurrences:
         """Everything in the body that depends on a carried value."""
         found: set[Value] = set(self.carried)
         for op in self.block:
-            if any(value in found for value in op.operands):
+            if any(value in found for value in (*op.operands, *captured(op))):
                 found.update(op.results)
         return found
 

@@ -27,28 +27,17 @@ from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, st
 from pyasc.ir.dtypes import DType, bf16, f16, f32
-from pyasc.ir.location import Location
-from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import RefType, Type, dtype_of
 from pyasc.passes.analysis.affine import Nest
-from pyasc.passes.analysis.effects import may_alias
-from pyasc.passes.analysis.raising import CannotRaise, Proofs, copy_into, is_plain, slice_of, sweep
+from pyasc.passes.analysis.raising import CannotRaise, Proofs, captured, copy_into, slice_of, sweep
+from pyasc.passes.analysis.raising_flatten import Flattening, Store
 from pyasc.passes.analysis.raising_recurrences import Recurrence, Recurrences, call, merged, neutral
 from pyasc.passes.analysis.structured import combiner, loads_to_inputs
 
 
-@dataclass
-class _Store:
-    """A store with the condition under which it happens."""
-
-    op: mem.Store
-    value: Value
-    guard: Value | None
-
-
 def seed(loop: scf.For, proofs: Proofs, strict: bool) -> st.Apply:
     """Turn the body of an innermost loop into one op. Raises CannotRaise, having changed the loop, if it cannot."""
-    flat = _Flattening(loop, proofs)
+    flat = Flattening(loop, proofs)
     flat.run()
     block = loop.body.block
     recurrences = Recurrences(block, loop.carried, block.terminator.operands, strict)
@@ -61,127 +50,6 @@ def seed(loop: scf.For, proofs: Proofs, strict: bool) -> st.Apply:
     return _Seed(loop, recurrences, groups, stores, scans, strict).build()
 
 
-class _Flattening:
-    """Moves everything out of the branches of a loop's body but the stores, which keep their conditions."""
-
-    def __init__(self, loop: scf.For, proofs: Proofs) -> None:
-        self.block = loop.body.block
-        self.proofs = proofs
-        self.stores: list[_Store] = []
-        self.loads: list[mem.Load] = [op for op in self.block if isinstance(op, mem.Load)]
-
-    def run(self) -> None:
-        """Flatten the whole body."""
-        for op in self.block:
-            if op is not self.block.last:
-                self._visit(op, None)
-
-    def _visit(self, op: Operation, guard: Value | None) -> None:
-        match op:
-            case mem.Store():
-                self._store(op, guard)
-            case mem.Load():
-                self._load(op, guard)
-            case scf.If():
-                self._branch(op, guard)
-            case _ if is_plain(op):
-                return
-            case _:
-                raise refusal(op)
-
-    def _branch(self, op: scf.If, guard: Value | None) -> None:
-        at = Builder.before(op)
-        for region in op.regions:
-            if region.block.first is region.block.last:
-                continue
-            condition = op.condition if region is op.then else call(at, "not", op.condition)
-            if guard is not None:
-                condition = call(at, "and", guard, condition)
-            for inner in region.block:
-                if inner is not region.block.last:
-                    at.insert(inner)
-                    self._visit(inner, condition)
-        yields = [region.block.terminator.operands for region in op.regions]
-        chosen = [
-            yes if yes is no else call(at, "select", op.condition, yes, no)
-            for yes, no in zip(*yields, strict=True)
-        ]
-        op.replace_with(chosen)
-
-    def _load(self, op: mem.Load, guard: Value | None) -> None:
-        for store in reversed(self.stores):
-            same = self._same_element(store.op, op, op.loc)
-            if same and store.guard not in (None, guard):
-                raise CannotRaise(op.loc, "it reads what it may have written under another condition")
-            if same:
-                self.loads = [load for load in self.loads if load is not op]
-                op.replace_with([store.value])
-                return
-        if guard is not None and not self._is_safe(op):
-            raise CannotRaise(
-                op.loc,
-                "the element read under this condition may be out of range without it",
-                "narrow the loop's range so that the index is in range in every iteration",
-            )
-
-    def _is_safe(self, op: mem.Load) -> bool:
-        """Whether a load that stands under a condition may happen in every iteration."""
-        for other in self.loads:
-            if other.ref is op.ref and self.proofs.distance(other.indices, op.indices):
-                return True
-        return self.proofs.in_range(op, self.block)
-
-    def _same_element(self, store: mem.Store, op: mem.Load | mem.Store, loc: Location) -> bool:
-        """Whether both touch one element; False when they surely do not."""
-        if not may_alias(store.ref, op.ref):
-            return False
-        same = self.proofs.distance(store.indices, op.indices) if store.ref is op.ref else None
-        if same is None:
-            raise CannotRaise(loc, "it may touch an element that the same iteration wrote before")
-        return same
-
-    def _store(self, op: mem.Store, guard: Value | None) -> None:
-        made = _Store(op, op.value, guard)
-        for earlier in list(self.stores):
-            if self._same_element(earlier.op, op, op.loc):
-                self._overwrite(earlier, made)
-        self.stores.append(made)
-
-    def _overwrite(self, earlier: _Store, later: _Store) -> None:
-        self.stores.remove(earlier)
-        earlier.op.erase()
-        if later.guard is None or later.guard is earlier.guard:
-            return
-        if earlier.guard is not None and not _opposite(earlier.guard, later.guard):
-            raise CannotRaise(later.op.loc, "one element is written under several conditions")
-        chosen = arith.Elementwise(fn="select", args=[later.guard, later.value, earlier.value])
-        later.value = Builder.before(later.op).value(chosen)
-        later.guard = None
-
-
-def refusal(op: Operation) -> CannotRaise:
-    """Why an operation in a loop keeps it a loop."""
-    if op.has(CHECKS):
-        return CannotRaise(
-            op.loc,
-            "a check stands in the loop",
-            "make the index provably in range, for example by looping over the array's own size",
-        )
-    if isinstance(op, (scf.While, scf.For)):
-        return CannotRaise(op.loc, "a loop inside of it stays a loop", quiet=True)
-    if isinstance(op, mem.Atomic):
-        return CannotRaise(op.loc, "atomic updates are made one by one")
-    return CannotRaise(op.loc, f"{op.name} stands in the loop", quiet=True)
-
-
-def _opposite(a: Value, b: Value) -> bool:
-    """Whether one condition is the negation of the other."""
-    return any(
-        isinstance(x.op, arith.Elementwise) and x.op.fn == "not" and x.op.args[0] is y
-        for x, y in ((a, b), (b, a))
-    )
-
-
 @dataclass
 class _Seed:
     """The parts of the op to be built."""
@@ -189,8 +57,8 @@ class _Seed:
     loop: scf.For
     recurrences: Recurrences
     groups: list[Recurrence]
-    stores: list[_Store]
-    scans: list[_Store]
+    stores: list[Store]
+    scans: list[Store]
     strict: bool
 
     def build(self) -> st.Apply:
@@ -247,7 +115,7 @@ class _Seed:
     def _check_independent(self, values: Sequence[Value]) -> None:
         """Nothing that the op computes may rest on running values."""
         for op in slice_of(values, self.loop.body.block):
-            if any(value in self.recurrences.dependent for value in op.operands):
+            if any(value in self.recurrences.dependent for value in (*op.operands, *captured(op))):
                 raise CannotRaise(op.loc, "a value computed from a running one is used in the same iteration")
         for store in (*self.stores, *self.scans):
             if any(value in self.recurrences.dependent for value in store.op.indices):
