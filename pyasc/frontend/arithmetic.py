@@ -6,20 +6,19 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend import numeric
 from pyasc.frontend.emit import fits
 from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
 from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
+from pyasc.frontend.record import Record
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Record):
     """One Python operator: its sign, its row of the number table, its meaning on Python numbers."""
 
     sign: str

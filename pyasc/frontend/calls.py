@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,7 +34,8 @@ from pyasc.language import arrays, math
 from pyasc.language.dtypes import BY_IR, ElementType
 from pyasc.language.math import Elementwise
 
-Lowering = Callable[..., Val]
+Lowering = types.FunctionType
+_VARARGS = 4  # inspect.CO_VARARGS, whose module is slow to load
 _NUMPY_NAMES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh", "amax": "max", "amin": "min", "fabs": "absolute", "true_divide": "divide",
@@ -162,12 +162,21 @@ def call_lowering(
     args: Sequence[Val],
     keywords: Mapping[str, Val],
 ) -> Val:
-    """Call a lowering with Python's own rules for arguments."""
-    try:
-        bound = inspect.signature(lowering).bind(v, *args, **keywords)
-    except TypeError as error:
-        raise v.error(node, "PA0408", f"`{name}`: {error}") from None
-    return lowering(*bound.args, **bound.kwargs)
+    """Call a lowering with Python's own rules for arguments; its first parameter is the visitor."""
+    code = lowering.__code__
+    names = code.co_varnames[1 : code.co_argcount]
+    takes_any = bool(code.co_flags & _VARARGS)
+    required = names[: len(names) - len(lowering.__defaults__ or ())]
+    wrong = [key for key in keywords if key not in names[len(args) :]]
+    missing = [each for each in required[len(args) :] if each not in keywords]
+    if wrong:
+        what = "gets a second value for" if wrong[0] in names else "has no parameter"
+        raise v.error(node, "PA0408", f"`{name}` {what} `{wrong[0]}`")
+    if missing:
+        raise v.error(node, "PA0408", f"`{name}` needs a value for `{missing[0]}`")
+    if len(args) > len(names) and not takes_any:
+        raise v.error(node, "PA0408", f"`{name}` takes {plural(len(names), 'argument')}, got {len(args)}")
+    return lowering(v, *args, **keywords)
 
 
 def _method(

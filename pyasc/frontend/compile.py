@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend import numeric
@@ -15,6 +14,7 @@ from pyasc.frontend.dependencies import Dependencies
 from pyasc.frontend.frames import Frame
 from pyasc.frontend.numeric import describe, shape_text
 from pyasc.frontend.objects import object_value
+from pyasc.frontend.record import Record
 from pyasc.frontend.signature import ArrayKind, Kind, ScalarKind, Signature, WeakKind
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.subscripts import mark_written, store_element, write_whole
@@ -28,15 +28,13 @@ from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class Weak:
+class Weak(Record):
     """An argument that is a Python number: `"int"`, `"float"` or `"bool"`."""
 
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Constexpr:
+class Constexpr(Record):
     """An argument that is known when the kernel is compiled."""
 
     value: Any
@@ -45,8 +43,7 @@ class Constexpr:
 ParamType = RefType | ScalarType | Weak | Constexpr
 
 
-@dataclass(frozen=True, slots=True)
-class FrontendResult:
+class FrontendResult(Record):
     """The module, and everything besides the arguments that it was made from."""
 
     module: func.Module

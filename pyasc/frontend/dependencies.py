@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyasc.frontend.record import Record
 from pyasc.frontend.source import KernelSource
 from pyasc.language.dtypes import ArrayAnnotation, ElementType, Marker, SizeSymbol
 
 _ABSENT = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Record):
     """One value that was read: `kind` is `"global"`, `"closure"`, `"attribute"` or `"source"`.
 
     `fingerprint` is the same in every process for equal values and tells `1`, `True` and `1.0` apart.
@@ -24,8 +24,8 @@ class Dependency:
     kind: str
     path: str
     fingerprint: str
-    value: Any = field(repr=False, compare=False)
-    read: Callable[[], Any] = field(repr=False, compare=False)
+    value: Any
+    read: Callable[[], Any]
 
     def still_valid(self) -> bool:
         """Whether reading again would give the same value."""

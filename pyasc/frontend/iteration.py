@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.arithmetic import BINARY, COMPARE
 from pyasc.frontend.numeric import describe
+from pyasc.frontend.record import Record
 from pyasc.frontend.values import (
     Array,
     Const,
@@ -32,8 +32,7 @@ _UNROLL_LIMIT = 4096
 _ADD, _SUB, _MUL, _DIV = (BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv))
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Record):
     """Counters with bounds (one, or several for a grid), and the element for their values."""
 
     ranges: tuple[Range, ...]
@@ -46,8 +45,7 @@ class Counted:
         return all(known_trips(r) for r in self.ranges)
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Record):
     """Known items; the body is written out for each."""
 
     items: tuple[Val, ...]

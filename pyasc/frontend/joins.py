@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT
 from pyasc.frontend.promotion import NumberType, promote
+from pyasc.frontend.record import Record
 from pyasc.frontend.values import (
     FALSE,
     Array,
@@ -40,8 +41,7 @@ _COSTLY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JoinType:
+class JoinType(Record):
     """The type of a number that several paths give; `rounds_to` as in `Scalar`."""
 
     number: NumberType

@@ -12,14 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pyasc.frontend.record import Record
 from pyasc.frontend.scan import children
 
 _NOTHING: frozenset[str] = frozenset()
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Record):
     """Names read before they are set, names set on every path that falls through, names set on some path."""
 
     reads: frozenset[str] = _NOTHING

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import types
 from typing import Any
 
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT_PARTS, Frame
+from pyasc.frontend.signature import did_you_mean
 from pyasc.frontend.values import (
     Array,
     Conflict,
@@ -93,8 +93,7 @@ def _global(v: Visitor, node: ast.Name, frame: Frame) -> Val:
     if node.id in v.sizes:
         return SizeVal(size(node.id))
     known = [*frame.env.values, *frame.source.globals, *frame.source.closure]
-    close = difflib.get_close_matches(node.id, [n for n in known if n[:1] != "%"], 1)
-    hint = f"did you mean `{close[0]}`?" if close else ""
+    hint = did_you_mean(node.id, [n for n in known if n[:1] != "%"])
     raise v.error(node, "PA0301", f"`{node.id}` is not defined", hint=hint)
 
 
@@ -165,8 +164,7 @@ def _object_attribute(v: Visitor, node: ast.Attribute, owner: Any) -> Val:
         return object_value(v, v.dependencies.read_attribute(owner, node.attr), node)
     except AttributeError:
         where = getattr(owner, "__name__", type(owner).__name__)
-        close = difflib.get_close_matches(node.attr, dir(owner), 1)
-        hint = f"did you mean `{close[0]}`?" if close else ""
+        hint = did_you_mean(node.attr, dir(owner))
         raise v.error(node, "PA0311", f"`{where}` has no attribute `{node.attr}`", hint=hint) from None
 
 

@@ -7,15 +7,13 @@ Python float has a width here, since a kernel with float64 parameters computes i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyasc.frontend.record import Record
 from pyasc.ir import dtypes, numbers
 from pyasc.ir.dtypes import DType
 from pyasc.ir.numbers import Operand, Weak
 
 
-@dataclass(frozen=True, slots=True)
-class NumberType:
+class NumberType(Record):
     """The type of a number in promotion."""
 
     dtype: DType

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from pyasc.frontend.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Record):
     """One refused construct. `name` fits "... is not supported in a kernel"."""
 
     name: str

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ast
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
 
 from pyasc.frontend.dependencies import Dependencies
+from pyasc.frontend.record import Record
 from pyasc.frontend.source import KernelSource
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
@@ -20,8 +20,7 @@ from pyasc.ir.sizes import SizeExpr, lift, print_dim, size
 from pyasc.language.dtypes import ArrayAnnotation, ElementType, SizeSymbol, constexpr, tensor
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayKind:
+class ArrayKind(Record):
     """An array. `dims` are its trailing sizes; `leading` says that any sizes may stand before them."""
 
     dtype: DType
@@ -33,8 +32,7 @@ class ArrayKind:
         return f"{self.dtype.numpy}[{', '.join(parts)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarKind:
+class ScalarKind(Record):
     """A number of exactly this element type; called with arrays, the kernel is mapped over them."""
 
     dtype: DType
@@ -43,8 +41,7 @@ class ScalarKind:
         return self.dtype.numpy
 
 
-@dataclass(frozen=True, slots=True)
-class WeakKind:
+class WeakKind(Record):
     """A Python number: `"int"`, `"float"` or `"bool"`."""
 
     name: str
@@ -53,8 +50,7 @@ class WeakKind:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class AnyKind:
+class AnyKind(Record):
     """Anything, specialised by dtype and rank at the call; an array alone when `array`."""
 
     array: bool = False
@@ -63,8 +59,7 @@ class AnyKind:
         return "asc.tensor" if self.array else "anything"
 
 
-@dataclass(frozen=True, slots=True)
-class ConstexprKind:
+class ConstexprKind(Record):
     """A compile-time value."""
 
     def __str__(self) -> str:
@@ -75,8 +70,7 @@ Kind = ArrayKind | ScalarKind | WeakKind | AnyKind | ConstexprKind
 NO_DEFAULT = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """One parameter as declared. `default` is NO_DEFAULT where there is none."""
 
     name: str
@@ -87,8 +81,7 @@ class Parameter:
     loc: Location = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Record):
     """The parameters in order, and the declared results: None when nothing is declared."""
 
     parameters: tuple[Parameter, ...]
@@ -270,8 +263,7 @@ class _Reader:
                 try:
                     return self.dependencies.read_attribute(found, attr)
                 except AttributeError:
-                    close = difflib.get_close_matches(attr, dir(found), 1)
-                    hint = f"did you mean `{close[0]}`?" if close else ""
+                    hint = did_you_mean(attr, dir(found))
                     where = getattr(found, "__name__", type(found).__name__)
                     raise self._error("PA0311", f"`{where}` has no attribute `{attr}`", node, hint) from None
             case _:
@@ -279,6 +271,15 @@ class _Reader:
 
     def _error(self, code: str, message: str, node: ast.AST, hint: str = "") -> CompileError:
         return compile_error(Diagnostic(code, message, self.source.location(node), hint=hint))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint at the nearest known word, or nothing."""
+    # Needed for messages alone, and slow to load.
+    import difflib
+
+    close = difflib.get_close_matches(word, known, 1)
+    return f"did you mean `{close[0]}`?" if close else ""
 
 
 def _annotations(source: KernelSource) -> Mapping[str, Any]:

@@ -7,10 +7,9 @@ import __future__
 import ast
 import copy
 import hashlib
-import inspect
 import linecache
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -43,7 +42,7 @@ class KernelSource:
     @staticmethod
     def from_function(function: Callable[..., Any]) -> KernelSource:
         """The source of a Python function. Raises CompileError when it cannot be found or has changed."""
-        function = inspect.unwrap(function)
+        function = _unwrapped(function)
         if not isinstance(function, types.FunctionType):
             raise _trouble("PA0104", f"{function!r} is not a Python function", hint="write it with `def`")
         code = function.__code__
@@ -55,8 +54,7 @@ class KernelSource:
                 f"the source of `{function.__name__}` cannot be found in {code.co_filename!r}",
                 hint="define it in a file or a notebook cell, or use asc.kernel_from_source(text)",
             )
-        block = _function_lines(lines[code.co_firstlineno - 1 :])
-        node = _parse_function(block, code, start)
+        block, node = _parse_function(lines[code.co_firstlineno - 1 :], code, start)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         source = KernelSource(
             function.__name__,
@@ -156,30 +154,65 @@ def _syntax_error(error: SyntaxError, file: str) -> CompileError:
     return _trouble("PA0103", f"invalid syntax: {error.msg}", Location(file, line, column, line, column + 1))
 
 
-def _function_lines(lines: Sequence[str]) -> list[str]:
-    """The lines of the function that starts at the first one."""
-    # inspect.getblock ends a lambda or a def at the right line for any indentation and multi-line string.
-    return inspect.getblock(list(lines))
+def _unwrapped(function: Any) -> Any:
+    """The function below decorators that keep it in `__wrapped__`."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
 
 
-def _parse_function(block: list[str], code: types.CodeType, start: Location) -> FunctionNode:
-    indented = block[0][:1].isspace()
-    text = "".join(block)
-    flags = ast.PyCF_ONLY_AST | code.co_flags & _FUTURE_FLAGS
-    try:
-        # An indented function is parsed inside an `if`, so that its columns stay those of the file.
-        tree = compile("if 1:\n" + text if indented else text, start.file, "exec", flags, dont_inherit=True)
-    except SyntaxError as error:
-        if code.co_name == "<lambda>":
-            raise _lambda_trouble(start) from error
-        raise _syntax_error(error, start.file) from error
-    ast.increment_lineno(tree, start.line - (2 if indented else 1))
-    wanted = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _name_of(n) == code.co_name]
+def _parse_function(
+    lines: Sequence[str], code: types.CodeType, start: Location
+) -> tuple[list[str], FunctionNode]:
+    """The lines of the function that starts at the first one, and its tree.
+
+    The text ends at the first line, indented no deeper than the first, before which it is complete Python.
+    """
+    error: SyntaxError | None = None
+    for end in _ends(lines):
+        try:
+            tree = _parse_lines(lines[:end], code, start)
+        except SyntaxError as found:
+            error = error or found
+            continue
+        node = _wanted(tree, code, start)
+        if node is not None:
+            return list(lines[: (node.end_lineno or start.line) - start.line + 1]), node
     if code.co_name == "<lambda>":
-        wanted = [n for n in wanted if _parameter_names(n) == code.co_varnames[: _parameter_count(code)]]
-    if len(wanted) == 1 or (wanted and code.co_name != "<lambda>"):
-        return wanted[0]
-    raise _lambda_trouble(start) if wanted else _changed(code.co_name, start)
+        raise _lambda_trouble(start)
+    if error is not None:
+        raise _syntax_error(error, start.file)
+    raise _changed(code.co_name, start)
+
+
+def _ends(lines: Sequence[str]) -> Iterator[int]:
+    first = lines[0]
+    indent = len(first) - len(first.lstrip())
+    for end in range(1, len(lines)):
+        text = lines[end].lstrip()
+        if text and not text.startswith("#") and len(lines[end]) - len(text) <= indent:
+            yield end
+    yield len(lines)
+
+
+def _parse_lines(lines: Sequence[str], code: types.CodeType, start: Location) -> ast.AST:
+    text = "".join(lines)
+    flags = ast.PyCF_ONLY_AST | code.co_flags & _FUTURE_FLAGS
+    # An indented function is parsed inside an `if`, so that its columns stay those of the file.
+    indented = text[:1].isspace()
+    tree = compile("if 1:\n" + text if indented else text, start.file, "exec", flags, dont_inherit=True)
+    return ast.increment_lineno(tree, start.line - (2 if indented else 1))
+
+
+def _wanted(tree: ast.AST, code: types.CodeType, start: Location) -> FunctionNode | None:
+    """The node that became `code`; None when a decorator alone has been read so far."""
+    found = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _name_of(n) == code.co_name]
+    if code.co_name != "<lambda>":
+        return found[0] if found else None
+    found = [n for n in found if _parameter_names(n) == code.co_varnames[: _parameter_count(code)]]
+    if len(found) > 1:
+        raise _lambda_trouble(start)
+    return found[0] if found else None
 
 
 def _lambda_trouble(start: Location) -> CompileError:

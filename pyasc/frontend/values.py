@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyasc.frontend.record import Record
 from pyasc.ir.core import Value
 from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
@@ -18,22 +18,19 @@ if TYPE_CHECKING:
     from pyasc.frontend.frames import Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Record):
     """A Python object known at compile time: a number with its exact value, a string, a function, a dtype."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SizeVal:
+class SizeVal(Record):
     """A polynomial in the symbolic sizes of the launch: a run-time Python int that types can mention."""
 
     expr: SizeExpr
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Record):
     """A run-time number. A weak one behaves as a Python number in promotion.
 
     `rounds_to` marks a float16 or bfloat16 accumulation that is carried in float32 and rounded when it is read.
@@ -49,8 +46,7 @@ class Scalar:
         return dtype_of(self.value.type)
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Record):
     """An immutable tensor value."""
 
     value: Value
@@ -67,8 +63,7 @@ class Tensor:
         return self.value.type.shape
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Record):
     """A buffer: a parameter, a local allocation, or a view of one. Names for one buffer are aliases."""
 
     ref: Value
@@ -85,24 +80,21 @@ class Array:
         return self.ref.type.shape
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """`x[i]` of an array with more axes than indices, kept apart so that `x[i][j]` is one access."""
 
     array: Array
     indices: tuple[Val, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Record):
     """A tuple or list of known length."""
 
     items: tuple[Val, ...]
     is_list: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Record):
     """`start:stop:step` in a subscript."""
 
     start: Val | None
@@ -110,8 +102,7 @@ class Slice:
     step: Val | None
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Record):
     """A nested function or lambda, with the frame it was made in."""
 
     node: ast.FunctionDef | ast.Lambda
@@ -119,16 +110,14 @@ class Function:
     defaults: tuple[tuple[str, Val], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Record):
     """An attribute of a value that is to be called: `x.transpose`."""
 
     owner: Val
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Record):
     """`range(...)`, or `asc.parallel_for(...)` when `parallel`."""
 
     start: Val
@@ -137,72 +126,62 @@ class Range:
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Record):
     """`asc.parallel_for_grid(...)`."""
 
     sizes: tuple[Val, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unroll:
+class Unroll(Record):
     """`asc.unroll(...)`."""
 
     inner: Val
 
 
-@dataclass(frozen=True, slots=True)
-class Zip:
+class Zip(Record):
     """`zip(...)`, and `enumerate(...)` as a zip with a counter."""
 
     parts: tuple[Val, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
+class Counter(Record):
     """The endless counter of `enumerate`."""
 
     start: Val
 
 
-@dataclass(frozen=True, slots=True)
-class Reversed:
+class Reversed(Record):
     """`reversed(...)` of something with a length."""
 
     inner: Val
 
 
-@dataclass(frozen=True, slots=True)
-class Unset:
+class Unset(Record):
     """A name without a value on some path; `path` says which, `loc` is its place."""
 
     path: str
     loc: Location = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Record):
     """A name whose value cannot be chosen at run time; reading it is an error."""
 
     reason: str
     loc: Location = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Poison:
+class Poison(Record):
     """A name whose assignment was refused: reading it reports nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Record):
     """A returned tuple, whose items are kept under hidden names of their own so that paths can be joined."""
 
     count: int
     is_list: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Deferred:
+class Deferred(Record):
     """A value that is computed where it is first read, such as a loop counter after its loop."""
 
     compute: Callable[[], Val]

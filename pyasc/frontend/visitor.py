@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from pyasc.frontend.dependencies import Dependencies
 from pyasc.frontend.emit import Emitter
 from pyasc.frontend.frames import Cursor, Frame
 from pyasc.frontend.liveness import Facts
+from pyasc.frontend.record import Record
 from pyasc.frontend.refusals import REFUSED, Refusal
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.values import Poison, Val
@@ -35,8 +35,7 @@ class Refused(Exception):
         super().__init__()
 
 
-@dataclass(frozen=True, slots=True)
-class CompileOptions:
+class CompileOptions(Record):
     """What changes the IR that a kernel becomes."""
 
     debug: bool = False
@@ -45,8 +44,7 @@ class CompileOptions:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Record):
     """The table of handlers by node type."""
 
     statements: Mapping[type[ast.AST], Handler]
