@@ -5,8 +5,8 @@ from __future__ import annotations
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
-    "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup"),
-    "structured": ("loop", "raise-loops", "fuse"),
+    "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup", "check-parallel"),
+    "structured": ("loop", "raise-loops", "serialise-updates", "fuse"),
     "cpu": (
         "structured",
         "interchange",
@@ -22,6 +22,13 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
     ),
-    "O0": ("inline", "resolve-indices", "lower-tensors", "lower-structured"),
+    "O0": (
+        "inline",
+        "resolve-indices",
+        "lower-tensors",
+        "check-parallel",
+        "serialise-updates",
+        "lower-structured",
+    ),
 }
 """From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""

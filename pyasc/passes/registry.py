@@ -26,6 +26,8 @@ PASSES: dict[str, str] = {
     "elide-copies": "pyasc.passes.elide_copies:ElideCopies",
     "raise-loops": "pyasc.passes.raise_loops:RaiseLoops",
     "fuse": "pyasc.passes.fuse:Fuse",
+    "check-parallel": "pyasc.passes.check_parallel:CheckParallel",
+    "serialise-updates": "pyasc.passes.serialise_updates:SerialiseUpdates",
     "interchange": "pyasc.passes.interchange:Interchange",
     "schedule-cpu": "pyasc.passes.schedule_cpu:ScheduleCpu",
     "lower-structured": "pyasc.passes.lower_structured:LowerStructured",

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A parallel loop with running updates that did not become a reduction runs in order instead of racing.
+
+    scf.for %0, %n, %1, [] {kind = "parallel"} {
+    ^(%i: i64):
+      ...
+      %old = mem.load %s, [%0]
+      %new = arith.add %old, %v
+      mem.store %new, %s, [%0]
+      scf.yield
+    }
+
+becomes `kind = "sequential"`, with a remark that says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.dialects import scf
+from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.dependence import find_conflict
+from pyasc.passes.analysis.races import updates
+from pyasc.passes.analysis.ranges import Ranges
+from pyasc.passes.base import Context, FunctionPass
+
+
+@dataclass(frozen=True)
+class SerialiseUpdates(FunctionPass):
+    """Takes the parallel mark off loops whose updates may meet."""
+
+    name = "serialise-updates"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Look at the parallel loops that raising has left as loops."""
+        polynomials = Polynomials()
+        changed = False
+        for loop in [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]:
+            update = next(updates(loop, polynomials), None)
+            if update is not None and find_conflict(loop, Ranges(func)) is not None:
+                loop.kind = "sequential"
+                context.count("loops run in order")
+                context.remark(
+                    update.store.loc,
+                    f"the loop at line {loop.loc.line} runs in order: its iterations update one element",
+                    "keep the sum in a variable of the loop, or use asc.atomic_add",
+                )
+                changed = True
+        return changed
