@@ -6,7 +6,7 @@ from __future__ import annotations
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
     "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup", "check-parallel"),
-    "structured": ("loop", "raise-loops", "serialise-updates", "fuse"),
+    "structured": ("loop", "elide-copies", "raise-loops", "serialise-updates", "fuse"),
     "cpu": (
         "structured",
         "interchange",
