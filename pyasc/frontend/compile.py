@@ -11,6 +11,7 @@ from pyasc.frontend import numeric
 from pyasc.frontend.calls import function_result
 from pyasc.frontend.contents import CONTENTS
 from pyasc.frontend.dependencies import Dependencies
+from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.frames import Frame
 from pyasc.frontend.numeric import describe, shape_text
 from pyasc.frontend.objects import object_value
@@ -66,7 +67,7 @@ def compile_function(
     """
     builder = _Function(source, signature, param_types, options or CompileOptions())
     v = builder.visitor
-    with _errors(v):
+    with deep_recursion(), _errors(v):
         builder.returns(function_result(v, v.frame))
     return builder.finish()
 
@@ -84,7 +85,7 @@ def compile_mapped(
     """
     builder = _Function(source, signature, param_types, options or CompileOptions())
     v = builder.visitor
-    with _errors(v):
+    with deep_recursion(), _errors(v):
         builder.map_body()
     return builder.finish()
 

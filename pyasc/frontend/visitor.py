@@ -97,6 +97,9 @@ class Visitor:
         except CompileError as error:
             self._recover(node, None)
             self.diagnostics += error.diagnostics
+        except RecursionError:
+            message = "this statement nests too deeply"
+            self._recover(node, self.error(node, "PA0702", message, hint="move a part into a helper").diagnostic)
         except (InternalError, KeyboardInterrupt):
             raise
         except Exception as error:
