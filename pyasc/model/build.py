@@ -66,17 +66,25 @@ def argv_compiler(argv: Sequence[str]) -> CompileFn:
     return run
 
 
-def _kind_of(qualifiers: str) -> int:
+def _kind_of(qualifiers: str, default: int) -> int:
     mix = _MIX.search(qualifiers)
     if mix is not None:
         return _MIX_KINDS.get((mix[1], mix[2]), _UNMARKED)
     if "__cube__" in qualifiers:
         return _AIC
-    return _AIV if "__vector__" in qualifiers else _UNMARKED
+    return _AIV if "__vector__" in qualifiers else default
+
+
+def _default_kind(text: str) -> int:
+    """A kernel that says no type and uses Matmul objects is a mixed one, or a cube one if it asks for that."""
+    if "matmul_intf.h" not in text or "KERNEL_TASK_TYPE_DEFAULT" in text:
+        return _UNMARKED
+    return _AIC if re.search(r"#\s*define\s+ASCENDC_CUBE_ONLY", text) else _MIX_KINDS["1", "2"]
 
 
 def kernel_entries(text: str) -> tuple[Entry, ...]:
     """The `extern "C"` kernel functions of an Ascend C source text, in order."""
+    default = _default_kind(text)
     found = [
         m
         for m in _ENTRY.finditer(text)
@@ -85,7 +93,7 @@ def kernel_entries(text: str) -> tuple[Entry, ...]:
         or "__vector__" in m["qualifiers"]
         or "__mix__" in m["qualifiers"]
     ]
-    return tuple(Entry(m["name"], _kind_of(m["qualifiers"])) for m in found)
+    return tuple(Entry(m["name"], _kind_of(m["qualifiers"], default)) for m in found)
 
 
 @lru_cache(maxsize=4)

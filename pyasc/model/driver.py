@@ -130,6 +130,7 @@ def _core(path: str) -> ctypes.CDLL:
     library.pyasc_model_create.restype = ctypes.c_void_p
     library.pyasc_model_create.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
     library.pyasc_model_soc.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double]
+    library.pyasc_model_limit.argtypes = [ctypes.c_void_p, ctypes.c_double]
     library.pyasc_model_buffer.argtypes = [
         ctypes.c_void_p,
         ctypes.c_char_p,
@@ -299,11 +300,13 @@ def run(
     soc: str = DEFAULT_SOC,
     check: bool = True,
     seed: int = 0,
+    seconds: float = 0,
 ) -> Result:
     """Runs a kernel on `blocks` blocks of the modelled SoC.
 
     Arguments are in parameter order; arrays are copied in and out, so the caller's are left alone. `seed` orders the
-    cores: results and findings are the same for the same seed. Raises ModelError when the arguments do not fit the
+    cores: results and findings are the same for the same seed. A launch that still makes calls after `seconds` of real
+    time is given up with a finding (0: never). Raises ModelError when the arguments do not fit the
     kernel's parameters.
     """
     if not 1 <= blocks <= 65535:
@@ -320,6 +323,7 @@ def run(
     pointers = (ctypes.c_void_p * (len(storage) + 1))(*[ctypes.addressof(s) for s in storage])
     launch = core.pyasc_model_create(int(check), seed, blocks, chosen.kind)
     try:
+        core.pyasc_model_limit(launch, seconds)
         for key, number in description.constants.items():
             core.pyasc_model_soc(launch, key.encode(), number)
         for b in buffers:

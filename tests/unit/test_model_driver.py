@@ -42,7 +42,7 @@ def _write(folder: Path, body: str, name: str = "k") -> Path:
     return path
 
 
-def _run(path: Path, **options: int) -> list[str]:
+def _run(path: Path, **options: float) -> list[str]:
     kernel = build_kernel(path, cache_folder(), argv_compiler(["g++"]))
     result = run(kernel, [source(np.ones(64, np.float32)), poisoned(64, np.float32)], **options)
     return [str(finding) for finding in result.findings]
@@ -203,3 +203,22 @@ def test_argument_texts(tmp_path: Path) -> None:
 def test_bad_argument_texts(text: str) -> None:
     with pytest.raises(BadArgument):
         parse_argument(text)
+
+
+def test_a_crashing_kernel_ends_its_core_only(tmp_path: Path) -> None:
+    divide = "    volatile int zero = GetBlockIdx();\n    volatile int x1 = 7 / zero;"
+    assert any(
+        "crash: the kernel divides by zero" in text for text in _run(_write(tmp_path, divide, "divide"))
+    )
+    wild = "    GetBlockIdx();\n    *(volatile int*)8 = 1;"
+    assert any("follows a bad pointer" in text for text in _run(_write(tmp_path, wild, "wild")))
+    deep = "    volatile char a[1 << 20];\n    GetBlockIdx();\n    a[0] = a[1] = 1;"
+    assert any("out of stack" in text for text in _run(_write(tmp_path, deep, "deep")))
+    clean(run(reference("add_half"), _add_arguments(100)))
+
+
+def test_an_endless_kernel_is_given_up(tmp_path: Path) -> None:
+    assert any(
+        "timeout" in text
+        for text in _run(_write(tmp_path, "    for (;;) GetBlockIdx();", "endless"), seconds=1)
+    )

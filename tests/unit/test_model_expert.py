@@ -167,3 +167,15 @@ def test_compare_register(rng: np.random.Generator) -> None:
     x, y = rng.standard_normal((2, 640)).astype(F32)
     out = clean(run(expert("clamp_select"), [source(x), source(y), poisoned(640, F32), *u32(10)])).outputs[0]
     assert (out == np.where(x < y, x, F32(-1))).all()
+
+
+@pytest.mark.parametrize("blockwise", [0, 1])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (17, 33, 100), (100, 129, 65)])
+def test_matmul_object(rng: np.random.Generator, m: int, n: int, k: int, blockwise: int) -> None:
+    a, b = rng.standard_normal((m, k)).astype(F16), rng.standard_normal((n, k)).astype(F16)
+    bias = rng.standard_normal(n).astype(F32)
+    args = [source(a), source(b), source(bias), poisoned((m, n), F32), *u32(m, n, k, blockwise)]
+    result = clean(run(expert("matmul_object"), args, blocks=2))
+    assert result.kernel_type == "MIX_AIC_1_2"
+    exact = a.astype(np.float64) @ b.astype(np.float64).T + bias
+    np.testing.assert_allclose(result.outputs[0], exact, rtol=1e-4, atol=1e-4)

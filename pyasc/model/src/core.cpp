@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <stdexcept>
 
@@ -42,11 +43,21 @@ void Clock::join(const Clock& other)
     }
 }
 
+// What a run without checks still notices, since it cannot go on.
+static bool always_told(const char* kind)
+{
+    for (const char* one : {"deadlock", "crash", "timeout", "gm-bounds", "bounds"}) {
+        if (strcmp(kind, one) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void report(const char* kind, Loc loc, int pipe, const char* memory, uint64_t low, uint64_t high, const char* format,
             ...)
 {
-    if (!launch->check && strcmp(kind, "deadlock") != 0 && strcmp(kind, "gm-bounds") != 0
-        && strcmp(kind, "bounds") != 0) {
+    if (!launch->check && !always_told(kind)) {
         return;
     }
     char text[512];
@@ -103,6 +114,7 @@ OpId begin(int pipe, Loc loc)
         c.now_seen[PIPE_S] = id;
     }
     c.last[pipe] = id;
+    c.last_call = loc;
     if (pipe != PIPE_S && c.first_work_at == 0) {
         c.first_work_at = c.sequence;
         c.first_work = loc;
@@ -133,9 +145,36 @@ void charge(int pipe, double cycles)
     }
 }
 
+namespace {
+
+double now_seconds()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// A kernel that never ends still makes calls; every so many of them the time is looked at.
+void check_time()
+{
+    if (launch->seconds == 0 || (++launch->calls & 0xfff) != 0) {
+        return;
+    }
+    if (launch->started == 0) {
+        launch->started = now_seconds();
+    }
+    if (now_seconds() - launch->started > launch->seconds) {
+        report("timeout", core->last_call, PIPE_S, nullptr, 0, 0, "the kernel still runs after %g s", launch->seconds);
+        throw StopCore();
+    }
+}
+
+}  // namespace
+
 void scalar_cost(double cycles)
 {
     leave_probe();
+    check_time();
     core->scalar_time += cycles;
     core->busy[PIPE_S] += cycles;
 }

@@ -131,6 +131,7 @@ struct Core {
     bool column_major = false, hf32 = false;
     std::unordered_map<uint64_t, CacheLine> cache;
 
+    Loc last_call = {"", 0};
     double scalar_time = 0;       // when the scalar unit issues next, in cycles
     double busy_until[PIPES] = {};
     double busy[PIPES] = {};
@@ -164,6 +165,9 @@ struct Launch {
     bool scalar_gm_writes = false;
     double cycles = 0;
     bool sync_all_used = false;
+    double seconds = 0;  // real time after which the launch is given up; 0 never
+    double started = 0;
+    uint64_t calls = 0;
     bool probing = false;  // the kernel is called only to learn its declared type
     std::shared_ptr<struct CrossState> cross;
     std::vector<uint8_t> system_workspace;

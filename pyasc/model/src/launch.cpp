@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cores of a launch, one after another or interleaved at cross-core waits, always in the same order for a seed.
 #include <stdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "crash.h"
 #include "gm.h"
 
 namespace pyasc_model {
@@ -17,17 +19,20 @@ using KernelCall = void (*)(const void* const*);
 namespace {
 
 constexpr size_t STACK_BYTES = 512 * 1024;
+constexpr size_t GUARD_BYTES = 16 * 1024 * 1024;  // below each stack, so that an overflow meets nothing else
 
 struct Stack {
-    void* base;
+    char* base;
     Stack()
-        : base(mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+        : base(static_cast<char*>(mmap(nullptr, GUARD_BYTES + STACK_BYTES, PROT_NONE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)))
     {
-        if (base == MAP_FAILED) {
+        if (base == MAP_FAILED || mprotect(low(), STACK_BYTES, PROT_READ | PROT_WRITE) != 0) {
             throw std::runtime_error("no memory for the stack of a core");
         }
     }
-    ~Stack() { munmap(base, STACK_BYTES); }
+    ~Stack() { munmap(base, GUARD_BYTES + STACK_BYTES); }
+    char* low() const { return base + GUARD_BYTES; }
 };
 
 // What a core owns while it runs; cores that end give it to those that start.
@@ -106,10 +111,18 @@ void start(size_t i)
     }
     launch->cores[i]->mem = seat.memories;
     getcontext(&seat.context);
-    seat.context.uc_stack.ss_sp = seat.stack.base;
+    seat.context.uc_stack.ss_sp = seat.stack.low();
     seat.context.uc_stack.ss_size = STACK_BYTES;
     seat.context.uc_link = &scheduler->main;
     makecontext(&seat.context, run_core, 0);
+}
+
+void tell_crash(int signal)
+{
+    core->finished = true;
+    core->cache.clear();
+    report("crash", core->last_call, PIPE_S, nullptr, 0, 0, "the kernel %s in scalar code after this call",
+           signal == SIGFPE ? "divides by zero" : "follows a bad pointer or runs out of stack");
 }
 
 // Lets the core run until it ends or waits.
@@ -119,7 +132,14 @@ void resume(size_t i)
     if (!scheduler->seats[i]) {
         start(i);
     }
-    swapcontext(&scheduler->main, &scheduler->seats[i]->context);
+    const int signal = sigsetjmp(crash_point, 1);
+    if (signal == 0) {
+        crash_armed = true;
+        swapcontext(&scheduler->main, &scheduler->seats[i]->context);
+    } else {
+        tell_crash(signal);
+    }
+    crash_armed = false;
     if (launch->cores[i]->finished) {
         launch->cores[i]->mem = nullptr;
         scheduler->free_seats.push_back(std::move(scheduler->seats[i]));
@@ -194,11 +214,16 @@ void probe(KernelCall call, const void* const* args)
     asked.mem = memories;
     core = &asked;
     launch->probing = true;
-    try {
-        call(args);
-    } catch (const ProbeDone&) {
-    } catch (const StopCore&) {
+    const CrashGuard guard;
+    if (sigsetjmp(crash_point, 1) == 0) {
+        crash_armed = true;
+        try {
+            call(args);
+        } catch (const ProbeDone&) {
+        } catch (const StopCore&) {
+        }
     }
+    crash_armed = false;
     launch->probing = false;
     core = nullptr;
     launch->findings.clear();
@@ -301,6 +326,7 @@ std::string run_launch(KernelCall call, const void* const* args)
             probe(call, args);
         }
         make_cores();
+        const CrashGuard guard;
         local.seats.resize(launch->cores.size());
         run_all();
         if (launch->check) {

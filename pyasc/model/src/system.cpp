@@ -198,6 +198,8 @@ Launch* pyasc_model_create(int check, uint64_t seed, int blocks, int kind)
 
 void pyasc_model_soc(Launch* l, const char* key, double value) { l->soc[key] = value; }
 
+void pyasc_model_limit(Launch* l, double seconds) { l->seconds = seconds; }
+
 void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t size, int undefined, int writable)
 {
     auto b = std::make_unique<GmBuffer>();

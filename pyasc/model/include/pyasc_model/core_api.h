@@ -201,6 +201,15 @@ void fixpipe(const GmView* gm, const View* l1, const View& src, const View* scal
              const AscendC::FixpipeParamsV220& p, bool row_major, Loc loc);
 void cube_mode(int which, int value, Loc loc);
 
+// One block of the high-level Matmul: C[m0.., n0..] of row-major matrices in global memory.
+struct MatmulCall {
+    GmView a, b, c;
+    const GmView* bias = nullptr;
+    bool trans_a = false, trans_b = false, atomic = false, cube_only = false;
+    int m0 = 0, n0 = 0, m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
+};
+void matmul(const MatmulCall& call, Loc loc);
+
 // Software APIs of section 10
 enum class Math : uint8_t { Tanh, Erf, Sigmoid, Gelu, FasterGelu, Silu, Exp, Log, Log2, Log10, Sin, Cos, Floor, Ceil,
                             Trunc, Round, Sign, Erfc, COUNT };
