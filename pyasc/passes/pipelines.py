@@ -18,6 +18,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
         "schedule-loops",
+        "vectorise-while",
         "vectorise",
         "cleanup",
         "licm",

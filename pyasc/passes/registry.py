@@ -33,6 +33,7 @@ PASSES: dict[str, str] = {
     "lower-structured": "pyasc.passes.lower_structured:LowerStructured",
     "schedule-loops": "pyasc.passes.schedule_loops:ScheduleLoops",
     "vectorise": "pyasc.passes.vectorise:Vectorise",
+    "vectorise-while": "pyasc.passes.vectorise_while:VectoriseWhile",
     "forward": "pyasc.passes.forward:Forward",
     "unroll": "pyasc.passes.unroll:Unroll",
     "cleanup": "pyasc.passes.cleanup:Cleanup",

@@ -125,7 +125,7 @@ def emit(kernels: Sequence[LoweredKernel]) -> Unit:
     from pyasc.codegen.cpp.emitter import emit_cpp
     from pyasc.codegen.cpp.lower import EmitOptions
 
-    files = list(dict.fromkeys(kernel.file for kernel in kernels))
+    files = list(dict.fromkeys(Path(kernel.file).name for kernel in kernels))
     options = EmitOptions(line_comments=any(kernel.line_comments for kernel in kernels))
     emitted = emit_cpp([kernel.module for kernel in kernels], ", ".join(files), options)
     _dump_source(kernels, emitted)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pyasc.codegen.cpp import functions, nodes
-from pyasc.codegen.cpp.nodes import BIT_AND, BIT_OR, BIT_XOR, PRODUCT, SUM, TERNARY, UNARY, Expr
+from pyasc.codegen.cpp.nodes import BIT_AND, BIT_OR, BIT_XOR, PRIMARY, PRODUCT, SUM, TERNARY, UNARY, Expr
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, vec
 from pyasc.ir.types import ScalarType, VectorType, dtype_of
@@ -131,7 +131,7 @@ def _lanes(state: FunctionLowering, op: vec.Lanes) -> None:
 
 
 def _any(state: FunctionLowering, op: vec.AnyLane) -> None:
-    state.define(op.result, Expr(f"{state.expr(op.mask)}.any()"))
+    state.define(op.result, Expr(f"{state.expr(op.mask).inside(PRIMARY)}.any()"))
 
 
 def _misaligned(state: FunctionLowering, op: vec.Misaligned) -> None:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Value
-from pyasc.ir.dialects import arith, mem, vec
+from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import i1
 from pyasc.ir.types import VectorType, dtype_of, with_dtype
 from pyasc.passes.analysis.emit import Emitter
@@ -39,10 +39,11 @@ class Memory:
 
 
 class VectorBody:
-    """The body of a planned loop, to be written at several places."""
+    """The body of a planned loop, to be written at several places. `on_while` writes the while loops in it."""
 
-    def __init__(self, plan: VectorPlan) -> None:
+    def __init__(self, plan: VectorPlan, on_while: OnWhile | None = None) -> None:
         self.plan = plan
+        self.on_while = on_while
         self.block = plan.loop.body.block
 
     def step(
@@ -55,6 +56,10 @@ class VectorBody:
         for part in parts:
             part.scalars[self.plan.loop.counter] = part.first
         for op in self.block:
+            if isinstance(op, scf.While):
+                assert self.on_while is not None
+                self.on_while(self, e, op, parts)
+                continue
             for part in parts:
                 self._write(e, part, op, memory)
         return [self._following(e, parts, a) for a in self.plan.accumulators]
@@ -69,13 +74,18 @@ class VectorBody:
                     vec.Load(ref=op.ref, indices=indices, count=_given(part.count), types=[self._type(op.value)])
                 )
                 self._prefetch(e, part, op, memory)
-            case arith.Elementwise() if op.result in self.plan.wanted and not self._is_fused(op):
-                part.vectors[op.result] = self._elementwise(e, part, op)
-            case arith.Cast() if op.result in self.plan.wanted:
-                value = self.vector(e, part, op.value)
-                part.vectors[op.result] = e.value(arith.Cast.to(value, dtype_of(op.result.type)))
+            case arith.Elementwise() | arith.Cast() if op.result in self.plan.wanted and not self._is_fused(op):
+                part.vectors[op.result] = self.arithmetic(e, part, op)
             case _:
                 pass
+
+    def arithmetic(self, e: Emitter, part: Part, op: arith.Elementwise | arith.Cast) -> Value:
+        """The vector that an operation gives."""
+        if isinstance(op, arith.Elementwise):
+            return self._elementwise(e, part, op)
+        value, dtype = self.vector(e, part, op.value), dtype_of(op.result.type)
+        # The last values of a count may have been kept in the dtype that they are needed in.
+        return value if dtype_of(value.type) is dtype else e.value(arith.Cast.to(value, dtype))
 
     def _store(self, e: Emitter, part: Part, op: mem.Store, memory: Memory) -> None:
         streamed = memory.streamed if part.count is None else None
@@ -97,7 +107,7 @@ class VectorBody:
             indices = [self.scalar(e, there, index) for index in op.indices]
             e.insert(vec.Prefetch(ref=op.ref, indices=indices))
 
-    def _is_fused(self, op: arith.Elementwise) -> bool:
+    def _is_fused(self, op: arith.Elementwise | arith.Cast) -> bool:
         return any(a.product is op for a in self.plan.accumulators)
 
     def _elementwise(self, e: Emitter, part: Part, op: arith.Elementwise) -> Value:
@@ -147,6 +157,8 @@ class VectorBody:
             return e.value(vec.Lanes(start=part.first, types=[type_]))
         if isinstance(value.op, arith.Constant):
             return e.constant(value.op.value, type_)
+        if not self.plan.is_scalar(value):
+            raise AssertionError(f"a value at {value.op.loc if value.op else self.plan.loop.loc} was not planned for")
         return e.value(vec.Splat(value=self.scalar(e, part, value), types=[type_]))
 
     def scalar(self, e: Emitter, part: Part, value: Value) -> Value:
@@ -162,12 +174,17 @@ class VectorBody:
         return part.scalars[value]
 
 
+OnWhile = Callable[[VectorBody, Emitter, scf.While, Sequence[Part]], None]
+"""Writes a while loop of the body for all parts of a step."""
+
+
 def _depends_on(value: Value, counter: Value) -> bool:
     """Whether index arithmetic leads from a counter to the value."""
     if value is counter:
         return True
     op = value.op
-    return isinstance(op, arith.Elementwise) and any(_depends_on(each, counter) for each in op.args)
+    arithmetic = isinstance(op, (arith.Elementwise, arith.Cast))
+    return arithmetic and any(_depends_on(each, counter) for each in op.operands)
 
 
 def _given(value: Value | None) -> list[Value]:

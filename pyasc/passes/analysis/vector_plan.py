@@ -16,6 +16,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.traits import CONSTANT, PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Nest, integer_of
+from pyasc.passes.analysis.vector_while import WhilePlan, plan_while
 
 REDUCTIONS = frozenset(("add", "mul", "maximum", "minimum", "pymax", "pymin", "and", "or", "xor"))
 SCANS = frozenset(("add", "mul"))
@@ -48,6 +49,11 @@ class VectorPlan:
     uniform: set[Value] = field(default_factory=lambda: set[Value]())
     wanted: set[Value] = field(default_factory=lambda: set[Value]())
     accumulators: list[Accumulator] = field(default_factory=lambda: list[Accumulator]())
+    whiles: dict[scf.While, WhilePlan] = field(default_factory=lambda: dict[scf.While, WhilePlan]())
+
+    def is_scalar(self, value: Value) -> bool:
+        """Whether one scalar is the value of every lane."""
+        return value in self.uniform or not _stands_in(value, self.loop)
 
     @property
     def loads(self) -> list[mem.Load]:
@@ -61,7 +67,7 @@ class VectorPlan:
 
     @property
     def work(self) -> int:
-        """How many vector operations a step has."""
+        """How many vector operations a step has, those of inner loops once."""
         return sum(1 for op in self.loop.body.block if any(r in self.wanted for r in op.results))
 
 
@@ -92,6 +98,12 @@ class _Planner:
             self._want(following)
         for store in plan.stores:
             self._want(store.value)
+        for op, inner in plan.whiles.items():
+            for k in inner.vectors():
+                self._want(op.inits[k])
+            for each in (*op.before.block, *op.after.block):
+                for value in each.operands:
+                    self._want(value)
         plan.lanes = self._lanes()
         return plan
 
@@ -112,10 +124,28 @@ class _Planner:
             case arith.Elementwise() | arith.Cast():
                 if all(self.is_uniform(value) for value in op.operands):
                     self.made.uniform.update(op.results)
+            case scf.While():
+                self._admit_while(op)
             case _ if CONSTANT in op.spec.traits or (PURE in op.spec.traits and not op.regions):
                 self.made.uniform.update(op.results)
             case _:
                 raise NotVectorisable(f"{op.name} has no vector form")
+
+    def _admit_while(self, op: scf.While) -> None:
+        made = plan_while(op, self.is_uniform, self.made.uniform.add)
+        if isinstance(made, str):
+            raise NotVectorisable(made)
+        self.made.whiles[op] = made
+        for each in (*op.before.block, *op.after.block):
+            if each.results and not self.is_uniform(each.results[0]):
+                self.made.wanted.add(each.results[0])
+                self._check_step(each)
+
+    def _check_step(self, op: Operation) -> None:
+        if isinstance(op, arith.Elementwise):
+            self._check(op)
+        elif isinstance(op, arith.Cast):
+            self._numeric(dtype_of(op.value.type), dtype_of(op.result.type))
 
     def is_uniform(self, value: Value) -> bool:
         """Whether every iteration has the same value."""
@@ -150,12 +180,9 @@ class _Planner:
             if self.is_uniform(each) or each in self.made.wanted or op is None:
                 continue
             self.made.wanted.add(each)
-            if isinstance(op, arith.Elementwise):
-                self._check(op)
-                stack += op.args
-            elif isinstance(op, arith.Cast):
-                self._numeric(dtype_of(op.value.type), dtype_of(op.result.type))
-                stack.append(op.value)
+            self._check_step(op)
+            if isinstance(op, (arith.Elementwise, arith.Cast)):
+                stack += op.operands
 
     def _check(self, op: arith.Elementwise) -> None:
         dtype = dtype_of(op.args[-1].type)
@@ -197,3 +224,13 @@ class _Planner:
         if lanes < 2:
             raise NotVectorisable("a register holds one element")
         return lanes
+
+
+def _stands_in(value: Value, loop: scf.For) -> bool:
+    block = value.block
+    while block is not None:
+        if block is loop.body.block:
+            return True
+        parent = block.parent_op
+        block = None if parent is None else parent.parent
+    return False

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the vector form of a while loop that `vector_while` has planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyasc.ir.core import Block, Builder, Region, Value
+from pyasc.ir.dialects import arith, scf, vec
+from pyasc.ir.dtypes import i1
+from pyasc.ir.types import VectorType, dtype_of
+from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.vector_emit import Part, VectorBody
+from pyasc.passes.analysis.vector_while import WhilePlan
+
+
+def write_while(body: VectorBody, e: Emitter, op: scf.While, parts: Sequence[Part]) -> None:
+    """Write one while loop for all parts of a step."""
+    WhileWriter(body, body.plan.whiles[op], parts).write(e)
+
+
+class WhileWriter:
+    """Writes one while loop for all parts of a step, whose chains of operations run side by side."""
+
+    def __init__(self, body: VectorBody, plan: WhilePlan, parts: Sequence[Part]) -> None:
+        self.body = body
+        self.plan = plan
+        self.parts = parts
+        self.op = plan.op
+        self.state: list[Value] = []
+
+    def write(self, e: Emitter) -> None:
+        """Write the loop and give each part the values it leaves behind."""
+        inits, names = self._inits(e)
+        types = [value.type for value in inits]
+        before, after = Block(types, names), Block()
+        inner = Emitter(Builder(before, loc=self.op.loc))
+        self._bind(before.args)
+        self._arithmetic(inner, self.op.before.block)
+        live = [self._live(inner, part, active) for part, active in zip(self.parts, self._active, strict=True)]
+        condition = self._condition(inner, live)
+        forwarded = [*self._with_active(before.args, live), *self._computed()]
+        inner.insert(scf.Condition(condition=condition, forwarded=forwarded))
+        args = [after.add_arg(value.type, value.name) for value in forwarded]
+        self._after(Emitter(Builder(after, loc=self.op.loc)), args)
+        types = [value.type for value in forwarded]
+        loop = scf.While(inits=inits, types=types, before=Region([before]), after=Region([after]))
+        e.insert(loop)
+        self._results(loop.values)
+
+    def _inits(self, e: Emitter) -> tuple[list[Value], list[str]]:
+        """Scalars, then for each part its mask, its vectors and the last values it keeps."""
+        op, lanes = self.op, self.body.plan.lanes
+        args = op.before.block.args
+        some = self.parts[0]
+        values = [self.body.scalar(e, some, op.inits[k]) for k in sorted(self.plan.scalar)]
+        names = [args[k].name for k in sorted(self.plan.scalar)]
+        for part in self.parts:
+            assert part.count is not None
+            values.append(e.value(vec.First(count=part.count, types=[VectorType(lanes, i1)])))
+            values += [self.body.vector(e, part, op.inits[k]) for k in self.plan.vectors()]
+            for k, dtype in self.plan.latched.items():
+                start = e.cast(self.body.scalar(e, part, op.inits[k]), dtype)
+                values.append(e.splat(start, lanes))
+            names += ["running", *(args[k].name for k in self.plan.vectors())]
+            names += [args[k].name for k in self.plan.latched]
+        return values, names
+
+    @property
+    def _width(self) -> int:
+        """Values of one part in the state."""
+        return 1 + len(self.plan.vectors()) + len(self.plan.latched)
+
+    def _groups(self, state: Sequence[Value]) -> list[Sequence[Value]]:
+        first = len(self.plan.scalar)
+        return [state[first + p * self._width :][: self._width] for p in range(len(self.parts))]
+
+    def _bind(self, state: Sequence[Value]) -> None:
+        """Let the loop's own arguments stand for what the new loop carries."""
+        args = self.op.before.block.args
+        self.state = list(state)
+        for part, group in zip(self.parts, self._groups(state), strict=True):
+            part.scalars.update((args[k], v) for k, v in zip(sorted(self.plan.scalar), state, strict=False))
+            part.vectors.update((args[k], v) for k, v in zip(self.plan.vectors(), group[1:], strict=False))
+            for k in self.plan.scalar:
+                part.vectors.pop(args[k], None)
+
+    @property
+    def _active(self) -> list[Value]:
+        return [group[0] for group in self._groups(self.state)]
+
+    def _arithmetic(self, e: Emitter, block: Block) -> None:
+        for op in block:
+            if op is block.last:
+                break
+            (result,) = op.results
+            if result in self.body.plan.uniform:
+                made = e.value(op.clone({v: self.body.scalar(e, self.parts[0], v) for v in op.operands}))
+                for part in self.parts:
+                    part.scalars[result] = made
+                    part.vectors.pop(result, None)
+                continue
+            assert isinstance(op, (arith.Elementwise, arith.Cast))
+            if self._is_test(op):
+                continue
+            for part in self.parts:
+                part.vectors[result] = self.body.arithmetic(e, part, op)
+
+    def _is_test(self, op: arith.Elementwise | arith.Cast) -> bool:
+        """Whether the operation only joins parts of the condition, which `_condition` does."""
+        joins = isinstance(op, arith.Elementwise) and op.fn == "and"
+        return joins and op.result not in self.plan.masks and self._leads_to_condition(op.result)
+
+    def _leads_to_condition(self, value: Value) -> bool:
+        return dtype_of(value.type) is i1 and all(
+            use is self.op.before.block.last
+            or (isinstance(use, arith.Elementwise) and use.fn == "and" and self._is_test(use))
+            for use in value.uses
+        )
+
+    def _live(self, e: Emitter, part: Part, active: Value) -> Value:
+        live = active
+        for mask in self.plan.masks:
+            live = e.call("and", live, self.body.vector(e, part, mask))
+        return live
+
+    def _condition(self, e: Emitter, live: Sequence[Value]) -> Value:
+        left = list(live)
+        while len(left) > 1:
+            joined = [e.call("or", a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
+            left = joined + left[2 * len(joined) :]
+        condition = e.value(vec.AnyLane(mask=left[0]))
+        for test in self.plan.tests:
+            condition = e.call("and", self.body.scalar(e, self.parts[0], test), condition)
+        return condition
+
+    def _with_active(self, state: Sequence[Value], live: Sequence[Value]) -> list[Value]:
+        changed = list(state)
+        for p, mask in enumerate(live):
+            changed[len(self.plan.scalar) + p * self._width] = mask
+        return changed
+
+    def _forwarded(self) -> list[Value]:
+        """What the old condition passes on that is no carried value."""
+        args = self.op.before.block.args
+        return [value for value in self.op.before.block.terminator.operands[1:] if value not in args]
+
+    def _computed(self) -> list[Value]:
+        found: list[Value] = []
+        for value in self._forwarded():
+            if value in self.body.plan.uniform:
+                found.append(self.parts[0].scalars[value])
+            else:
+                found += [part.vectors[value] for part in self.parts]
+        return found
+
+    def _rebind(self, values: Sequence[Value]) -> None:
+        """As `_bind`, for everything that a condition passes on."""
+        total = len(self.plan.scalar) + len(self.parts) * self._width
+        self._bind(values[:total])
+        rest = iter(values[total:])
+        for value in self._forwarded():
+            if value in self.body.plan.uniform:
+                passed = next(rest)
+                for part in self.parts:
+                    part.scalars[value] = passed
+            else:
+                for part in self.parts:
+                    part.vectors[value] = next(rest)
+
+    def _after(self, e: Emitter, args: Sequence[Value]) -> None:
+        self._rebind(args)
+        forwarded = self.op.before.block.terminator.operands[1:]
+        for old, new in zip(forwarded, self.op.after.block.args, strict=True):
+            for part in self.parts:
+                known = part.scalars if old in self.body.plan.uniform else part.vectors
+                if old in known:
+                    known[new] = known[old]
+                elif old not in self.body.plan.uniform:
+                    part.vectors[new] = self.body.vector(e, part, old)
+                else:
+                    part.scalars[new] = old
+        self._arithmetic(e, self.op.after.block)
+        following = self.op.after.block.terminator.operands
+        values = [self.body.scalar(e, self.parts[0], following[k]) for k in sorted(self.plan.scalar)]
+        for part, group in zip(self.parts, self._groups(self.state), strict=True):
+            values += self._next_group(e, part, group)
+        e.insert(scf.Yield(values=values))
+
+    def _next_group(self, e: Emitter, part: Part, group: Sequence[Value]) -> list[Value]:
+        following = self.op.after.block.terminator.operands
+        active, vectors = group[0], group[1 : 1 + len(self.plan.vectors())]
+        made = [active]
+        for k, before in zip(self.plan.vectors(), vectors, strict=True):
+            value = self.body.vector(e, part, following[k])
+            made.append(e.call("select", active, value, before) if k in self.plan.frozen else value)
+        for (k, dtype), before in zip(self.plan.latched.items(), group[1 + len(vectors) :], strict=True):
+            last = e.splat(e.cast(self.body.scalar(e, part, following[k]), dtype), self.body.plan.lanes)
+            made.append(e.call("select", active, last, before))
+        return made
+
+    def _results(self, values: Sequence[Value]) -> None:
+        args = self.op.before.block.args
+        self._rebind(values)
+        latched = list(self.plan.latched)
+        forwarded = self.op.before.block.terminator.operands[1:]
+        for part, group in zip(self.parts, self._groups(self.state), strict=True):
+            for old, result in zip(forwarded, self.op.values, strict=True):
+                if not result.uses:
+                    continue
+                if old in args and args.index(old) in self.plan.scalar:
+                    last = len(self.plan.vectors()) + 1 + latched.index(args.index(old))
+                    part.vectors[result] = group[last]
+                else:
+                    part.vectors[result] = part.vectors[old]
