@@ -21,6 +21,7 @@ from pyasc.frontend.liveness import contains, find_break
 from pyasc.frontend.promotion import NumberType, promote
 from pyasc.frontend.values import (
     FALSE,
+    Array,
     Conflict,
     Const,
     Deferred,
@@ -68,10 +69,23 @@ def end_iteration(v: Visitor) -> None:
 
 @dataclass
 class Slot:
-    """A carried tensor: a buffer that each iteration reads first and writes last."""
+    """A carried tensor: a buffer that each iteration reads first and writes last.
+
+    With `is_array` the name stands for the buffer itself, whose elements may be assigned.
+    """
 
     entry: Tensor | None
     alloc: mem.Alloc
+    is_array: bool = False
+
+    def value(self, v: Visitor) -> Val:
+        """The name's value at the start of an iteration."""
+        ref = self.alloc.ref
+        return Array(ref) if self.is_array else Tensor(v.emit.value(tensor.Read(ref=ref)))
+
+    def holds(self, value: Val) -> bool:
+        """Whether a value is the buffer itself, so that nothing has to be written back."""
+        return isinstance(value, Array) and value.ref is self.alloc.ref
 
     @property
     def tensor(self) -> RefType:
@@ -169,7 +183,7 @@ class Carried:
             (Related(self.loc, "the parallel loop"),),
         )
 
-    def _alloc(self, value: Tensor, dtype: NumberType | None = None) -> mem.Alloc:
+    def _alloc(self, value: Tensor | Array, dtype: NumberType | None = None) -> mem.Alloc:
         shape = value.shape
         sizes = [numeric.extent(self.v, value, axis) for axis, d in enumerate(shape) if d is None]
         type_ = RefType(shape, dtype.dtype if dtype else value.dtype, "local")
@@ -245,7 +259,7 @@ class Carried:
             env.set(name, value)
         for name, slot in (self.slots | self.late_slots).items():
             if slot.entry is not None:
-                env.set(name, Tensor(self.v.emit.value(tensor.Read(ref=slot.alloc.ref))))
+                env.set(name, slot.value(self.v))
         for name, conflict in self.broken.items():
             env.set(name, conflict)
 
@@ -284,11 +298,30 @@ class Carried:
         if isinstance(entry, Unset):
             self._absorb_late(name, final)
             return False
+        if self._becomes_slot(name, entry, final):
+            return True
         if same(final, entry) or name not in self.live_in | self.live_out or isinstance(entry, Poison):
             return False
         return self._break(
             name, Conflict(f"{numeric.describe(entry)} before the loop and another value in it", self.loc)
         )
+
+    def _becomes_slot(self, name: str, entry: Val, final: Val) -> bool:
+        """An array that is replaced in the loop is carried in a buffer of its own, where nobody can tell."""
+        if not (isinstance(entry, Array) and isinstance(final, Array)) or same(final, entry) or self.parallel:
+            return False
+        alike = entry.shape == final.shape and entry.dtype is final.dtype and None not in entry.shape
+        if not alike or not (joins.is_private(self.v, entry) and joins.is_private(self.v, final)):
+            return False
+        contents = numeric.as_tensor(self.v, entry)
+        self.slots[name] = Slot(contents, self._alloc(contents), is_array=True)
+        return True
+
+    def _fits(self, slot: Slot, final: Val) -> bool:
+        """Whether an array can be copied into the buffer at the end of an iteration."""
+        if not isinstance(final, Array) or not joins.is_private(self.v, final):
+            return False
+        return final.shape == slot.tensor.shape and final.dtype is slot.tensor.dtype
 
     def _absorb_number(self, name: str, final: Val) -> bool:
         tested = self.tested.get(name)
@@ -306,6 +339,8 @@ class Carried:
 
     def _absorb_tensor(self, name: str, final: Val) -> bool:
         slot = self.slots[name]
+        if slot.holds(final) or (slot.is_array and self._fits(slot, final)):
+            return False
         if not isinstance(final, Tensor) or final.shape != slot.tensor.shape:
             del self.slots[name]
             return self._break(
@@ -326,6 +361,8 @@ class Carried:
             self.late[name] = join_type(self.v, final)
         elif isinstance(final, Tensor) and None not in final.shape:
             self.late_slots[name] = Slot(None, self._alloc(final))
+        elif joins.is_private(self.v, final) and isinstance(final, Array) and None not in final.shape:
+            self.late_slots[name] = Slot(None, self._alloc(final), is_array=True)
 
     def _break(self, name: str, why: Val) -> bool:
         self.numbers.pop(name, None)
@@ -355,8 +392,9 @@ class Carried:
             block.add_arg(ScalarType(type_.carried))
         for name, slot in (self.slots | self.late_slots).items():
             final = self.finals[name]
-            assert isinstance(final, Tensor)
-            value = self.v.emit.cast(final.value, slot.tensor.dtype)
+            if slot.holds(final):
+                continue
+            value = self.v.emit.cast(numeric.as_tensor(self.v, final).value, slot.tensor.dtype)
             self.v.emit.insert(tensor.Write(value=value, ref=slot.alloc.ref))
         types = self.numbers | self.late
         return [convert(self.v, self.finals[name], type_) for name, type_ in types.items()]
@@ -384,7 +422,8 @@ class Carried:
         final, entry = self.finals.get(name, FALSE), self.entry[name]
         slot = self.slots.get(name) or self.late_slots.get(name)
         if slot is not None:
-            env.set(name, Deferred(joins.reader(self.v, slot.alloc.ref)))
+            ref = slot.alloc.ref
+            env.set(name, Array(ref) if slot.is_array else Deferred(joins.reader(self.v, ref)))
         elif name in self.broken or isinstance(entry, Poison):
             env.set(name, entry)
         elif self.parallel and name[0] != "%":

@@ -226,9 +226,12 @@ def filler(v: Visitor, like: Val) -> Val:
 
 
 def _merge_arrays(v: Visitor, a: Val, b: Val, branches: Branches) -> Val:
-    if isinstance(a, Array) or isinstance(b, Array):
+    arrays = [each for each in (a, b) if not isinstance(each, Tensor)]
+    if not all(is_private(v, each) for each in arrays):
         return Conflict("another array on each side; copy into one array, or use asc.where", branches.loc)
-    first, second = numeric.as_tensor(v, a), numeric.as_tensor(v, b)
+    first, second = (
+        _contents(v, value, side) for value, side in ((a, branches.then), (b, branches.otherwise))
+    )
     if first.shape != second.shape or None in first.shape:
         return Conflict("arrays of different shapes on the two sides", branches.loc)
     dtype = promote(NumberType(first.dtype), NumberType(second.dtype)).dtype
@@ -237,7 +240,19 @@ def _merge_arrays(v: Visitor, a: Val, b: Val, branches: Branches) -> Val:
         with v.block(side.block):
             v.emit.insert(tensor.Write(value=v.emit.cast(value.value, dtype), ref=buffer))
     # Read behind the `if`, which is not in place yet.
-    return Deferred(reader(v, buffer))
+    return Array(buffer) if arrays else Deferred(reader(v, buffer))
+
+
+def _contents(v: Visitor, value: Val, side: Side) -> Tensor:
+    with v.block(side.block):
+        return numeric.as_tensor(v, value)
+
+
+def is_private(v: Visitor, value: Val) -> bool:
+    """Whether a value is a buffer of this function that has one name alone, so that a copy can stand for it."""
+    if not isinstance(value, Array) or v.frame.scan.copies_names:
+        return False
+    return isinstance(value.ref.op, mem.Alloc) and value.ref.op.purpose == "temporary"
 
 
 def reader(v: Visitor, buffer: Value) -> Callable[[], Val]:

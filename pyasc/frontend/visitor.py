@@ -99,7 +99,9 @@ class Visitor:
             self.diagnostics += error.diagnostics
         except RecursionError:
             message = "this statement nests too deeply"
-            self._recover(node, self.error(node, "PA0702", message, hint="move a part into a helper").diagnostic)
+            self._recover(
+                node, self.error(node, "PA0702", message, hint="move a part into a helper").diagnostic
+            )
         except (InternalError, KeyboardInterrupt):
             raise
         except Exception as error:

@@ -276,6 +276,27 @@ def tensors_in_a_while_loop(x: asc.float32[4], n: int):
     return y
 
 
+@case(floats(4), 3, N=4)
+@case(floats(4), 0, N=4)
+def arrays_replaced_in_a_loop(x: asc.float32[N], n: int):
+    y = x * 2
+    for k in range(n):
+        y = y + x
+        y[k] = 7.0
+        if k == 1:
+            y = y * 10
+    y[0] += 1.0
+    return y
+
+
+@case(floats(4), 3)
+def arrays_made_in_a_loop(x: asc.float32[4], n: int):
+    for k in range(2):
+        y = x * (k + n)
+        y[k] = 0.0
+    return y
+
+
 @case(floats(3, 4), M=3, N=4)
 def rows(x: asc.float32[M, N]):
     total = 0.0
