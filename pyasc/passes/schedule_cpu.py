@@ -27,7 +27,8 @@ from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.cache_tiles import tile_transposed
 from pyasc.passes.analysis.chunking import chunk_columns, chunk_reduction, chunk_scan
 from pyasc.passes.analysis.contraction import match_contraction
-from pyasc.passes.analysis.register_tiles import Machine, tile_contraction
+from pyasc.passes.analysis.register_tiles import Machine
+from pyasc.passes.analysis.tile_contraction import tile_contraction
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -52,7 +53,7 @@ class ScheduleCpu(FunctionPass):
             contraction = match_contraction(op)
             if contraction is not None and tile_contraction(contraction, machine):
                 context.count("register tiles")
-            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.chunk):
+            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, max(1, self.chunk // 2)):
                 context.count("chunked ops")
             elif tile_transposed(op):
                 context.count("cache tiles")

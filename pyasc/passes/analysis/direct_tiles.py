@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions on a host processor: register tiles whose vectors are read where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Value
+from pyasc.ir.dialects.arith import Cast
+from pyasc.passes.analysis.emit import Emitter, Index
+from pyasc.passes.analysis.register_tiles import MIDDLE_ROWS, Tile
+
+
+class DirectTiles(Tile):
+    """Convolutions and the like: vectors are read where they lie, since neighbouring points share them."""
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of a tile along the lanes: more where registers allow, since each row's factor serves them all."""
+        return 3 if self.machine.registers >= 32 else 2
+
+    def emit(self) -> None:
+        """The whole nest, and single elements where not even one vector fits.
+
+        Where writing an element twice is harmless, the last vector reaches back over the one before instead of
+        leaving lanes over.
+        """
+        extent = self.extent(self.c.lane)
+        if self.op.inits:
+            fits = self.e.call("ge", extent, self.e.index(self.lanes))
+            self.e.branch(fits, lambda i: self._blocks(i, self._reaching_lanes), self._narrow)
+        else:
+            self._blocks(self.e, self._whole_lanes)
+
+    def _blocks(self, e: Emitter, lanes: Callable[[Emitter, Value, int], None]) -> None:
+        rows = self.machine.even_rows(self.vectors)
+        blocks = e.ceildiv(self.extent(self.row), rows)
+        self.over_others(e, blocks, lambda inner, number: self.row_blocks(inner, number, rows, lanes))
+
+    def _reaching_lanes(self, e: Emitter, row: Value, rows: int) -> None:
+        extent = self.extent(self.c.lane)
+        self._vectors(e, row, rows, e.ceildiv(extent, self.lanes), extent)
+
+    def _whole_lanes(self, e: Emitter, row: Value, rows: int) -> None:
+        extent = self.extent(self.c.lane)
+        whole = e.floordiv(extent, self.lanes)
+        self._vectors(e, row, rows, whole, None)
+        first = e.mul(whole, self.lanes)
+        end = e.add(row, rows)
+        e.loop(row, end, lambda inner, r, _: self._one_by_one(inner, r, first), name="row")
+
+    def _narrow(self, e: Emitter) -> None:
+        self.over_others(
+            e, self.extent(self.row), lambda inner, r: self._one_by_one(inner, r, inner.index(0))
+        )
+
+    def _one_by_one(self, e: Emitter, row: Value, first: Value) -> None:
+        e.loop(first, self.extent(self.c.lane), lambda i, lane, _: self._scalar(i, row, lane), name="lane")
+
+    def _vectors(self, e: Emitter, row: Value, rows: int, count: Value, end: Value | None) -> None:
+        """Tiles that cover `count` vectors: all of them below `end`, or, without an end, every one once."""
+        first: Index = 0
+        for vectors, tiles in self._split(e, rows, count, end):
+            stop = e.add(first, e.mul(tiles, vectors))
+            e.loop(
+                first,
+                stop,
+                lambda i, v, _, n=vectors: self._tile(i, row, rows, i.mul(v, self.lanes), n, end),
+                step=vectors,
+                name="vector",
+            )
+            first = stop
+
+    def _split(self, e: Emitter, rows: int, count: Value, end: Value | None) -> list[tuple[int, Value]]:
+        """How many tiles of each width, in vectors, make `count`: three and one become two and two.
+
+        Vectors that may reach back make up for one too many, so that fewer widths do.
+        """
+        if self.vectors == 2:
+            return [(2, e.floordiv(count, 2)), (1, e.mod(count, 2))]
+        if end is None:
+            single = e.value(Cast.to(e.call("eq", count, e.index(1)), dtypes.i64))
+            pairs = e.mod(e.sub(e.index(3), e.mod(e.sub(count, single), 3)), 3)
+            triples = e.floordiv(e.sub(e.sub(count, single), e.mul(pairs, 2)), 3)
+            return [(3, triples), (2, pairs), (1, single)]
+        if rows == MIDDLE_ROWS:
+            return [(2, e.ceildiv(count, 2))]
+        count = e.call("pymax", count, e.index(2))
+        pairs = e.mod(e.sub(e.index(3), e.mod(count, 3)), 3)
+        return [(3, e.floordiv(e.sub(count, e.mul(pairs, 2)), 3)), (2, pairs)]
+
+    def _sum(
+        self,
+        e: Emitter,
+        position: int,
+        sums: list[Value],
+        width: int,
+        step: Callable[[Emitter, list[Value]], list[Value]],
+    ) -> list[Value]:
+        """The loops over the summed iterators around `step`."""
+        if position == len(self.c.sums):
+            return step(e, sums)
+        iterator = self.c.sums[position]
+
+        def inside(inner: Emitter, counter: Value, carried: list[Value]) -> list[Value]:
+            self.point[iterator] = counter
+            return self._sum(inner, position + 1, carried, width, step)
+
+        names = self.sum_names(len(sums), width)
+        return e.loop(0, self.extent(iterator), inside, kind="reduction", inits=sums, carried=names)
+
+    def _tile(self, e: Emitter, row: Value, rows: int, lane: Value, vectors: int, end: Value | None) -> None:
+        """One tile, whose vectors end at `end` at most."""
+        starts = [e.add(lane, v * self.lanes) for v in range(vectors)]
+        if end is not None:
+            last = e.sub(end, self.lanes)
+            # Only the last tile reaches so far, and of three vectors at least two are whole there.
+            starts = [s if v < vectors - 2 else e.minimum(s, last) for v, s in enumerate(starts)]
+
+        def step(inner: Emitter, sums: list[Value]) -> list[Value]:
+            source = self.op.inputs[self.c.vector]
+            loaded = [inner.load_vector(source, self.vector_indices(inner, s), self.lanes) for s in starts]
+            return self.fused(inner, row, rows, loaded, sums)
+
+        output = self.op.outputs[0]
+        sums = self._sum(e, 0, self.zeros(e, rows * vectors), vectors, step)
+        for number, value in enumerate(sums):
+            r, v = divmod(number, vectors)
+            to = self.output_indices(e, e.add(row, r), starts[v])
+            old = (
+                e.splat(self.op.inits[0], self.lanes)
+                if self.op.inits
+                else e.load_vector(output, to, self.lanes)
+            )
+            e.store_vector(e.call("add", old, value), output, to)
+
+    def _scalar(self, e: Emitter, row: Value, lane: Value) -> None:
+        output = self.op.outputs[0]
+        to = self.output_indices(e, row, lane)
+        old = self.op.inits[0] if self.op.inits else e.load(output, to)
+
+        def step(inner: Emitter, sums: list[Value]) -> list[Value]:
+            element = inner.load(self.op.inputs[self.c.vector], self.vector_indices(inner, lane))
+            return [inner.call("fma", self.scalar(inner, row), element, sums[0])]
+
+        (total,) = self._sum(e, 0, [old], 1, step)
+        e.store(total, output, to)
