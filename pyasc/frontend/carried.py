@@ -17,7 +17,7 @@ from pyasc.frontend import control, joins, numeric
 from pyasc.frontend.emit import drop_block
 from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN, LoopScope
 from pyasc.frontend.joins import JoinType, convert, join_type, join_types, name_value
-from pyasc.frontend.liveness import contains, find_break
+from pyasc.frontend.liveness import find_break
 from pyasc.frontend.promotion import NumberType, promote
 from pyasc.frontend.values import (
     FALSE,
@@ -130,7 +130,7 @@ class Carried:
 
     def _flag_names(self) -> list[str]:
         leaves = [f"%break{self.number}"] if find_break(self.node.body) else []
-        return [*leaves, RETURN, RESULT, *RESULT_PARTS] if contains(self.node, ast.Return) else leaves
+        return [*leaves, RETURN, RESULT, *RESULT_PARTS] if self.v.facts(self.node).returns else leaves
 
     def _entry(self, name: str) -> Val:
         value = self.v.frame.env.get(name)

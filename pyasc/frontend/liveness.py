@@ -20,12 +20,16 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Facts(Record):
-    """Names read before they are set, names set on every path that falls through, names set on some path."""
+    """Names read before they are set, set on every path that falls through, and set on some path.
+
+    `jumps` says that what follows may be skipped, `returns` that a `return` stands inside.
+    """
 
     reads: frozenset[str] = _NOTHING
     sets: frozenset[str] = _NOTHING
     may_set: frozenset[str] = _NOTHING
     jumps: bool = False
+    returns: bool = False
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ class Liveness:
         falling: set[str] = set()
         certain: set[str] = set()
         may_set: set[str] = set()
-        jumped = False
+        jumped = returns = False
         for part in parts:
             reads |= part.reads - falling
             falling |= part.sets
@@ -94,7 +98,8 @@ class Liveness:
             if not jumped:
                 certain |= part.sets
             jumped = jumped or part.jumps
-        return Facts(frozenset(reads), frozenset(certain), frozenset(may_set), jumped)
+            returns = returns or part.returns
+        return Facts(frozenset(reads), frozenset(certain), frozenset(may_set), jumped, returns)
 
     def iteration(self, node: ast.For | ast.While) -> Facts:
         """The facts of one iteration: the target or the test, then the body."""
@@ -117,7 +122,7 @@ class Liveness:
                 return Facts(jumps=True)
             case ast.Return():
                 inner = expression_facts(node)
-                return Facts(inner.reads, inner.sets, inner.may_set, True)
+                return Facts(inner.reads, inner.sets, inner.may_set, True, True)
             case ast.AugAssign(target=ast.Name(id=name)):
                 inner = expression_facts(node.value)
                 target = frozenset({name})
@@ -131,31 +136,18 @@ class Liveness:
         reads = test.reads | ((then.reads | otherwise.reads) - test.sets)
         both = test.sets | (then.sets & otherwise.sets)
         may_set = test.may_set | then.may_set | otherwise.may_set
-        return Facts(reads, both, may_set, then.jumps or otherwise.jumps)
+        return Facts(reads, both, may_set, then.jumps or otherwise.jumps, then.returns or otherwise.returns)
 
     def _loop(self, before: Facts, node: ast.For | ast.While) -> Facts:
         orelse, inner = self.body(node.orelse), self.iteration(node)
         reads = before.reads | inner.reads | orelse.reads
         may_set = before.may_set | inner.may_set | orelse.may_set
         # The body may not run at all, and a jump in it may be a return.
-        return Facts(reads, before.sets, may_set, _returns(node) or orelse.jumps)
+        returns = inner.returns or orelse.returns
+        return Facts(reads, before.sets, may_set, returns or orelse.jumps, returns)
 
 
 _EMPTY = Facts()
-
-
-def _returns(node: ast.AST) -> bool:
-    return contains(node, ast.Return)
-
-
-def contains(node: ast.AST, kind: type[ast.stmt]) -> bool:
-    """Whether a statement of this kind occurs below `node`, not looking into nested functions."""
-    for child in children(node):
-        if isinstance(child, kind):
-            return True
-        if not isinstance(child, (*_SCOPES, ast.expr)) and contains(child, kind):
-            return True
-    return False
 
 
 def find_break(statements: Sequence[ast.stmt]) -> ast.Break | None:

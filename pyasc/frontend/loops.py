@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pyasc.frontend import control, numeric
 from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
 from pyasc.frontend.iteration import Counted, Items, plan
-from pyasc.frontend.liveness import contains, find_break
+from pyasc.frontend.liveness import find_break
 from pyasc.frontend.values import FALSE, Const, Range, Scalar, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
@@ -26,7 +26,7 @@ def for_statement(v: Visitor, node: ast.For) -> None:
     if isinstance(found, Items):
         _written_out(v, node, found.items)
         return
-    leaves = find_break(node.body) is not None or contains(node, ast.Return)
+    leaves = find_break(node.body) is not None or v.facts(node).returns
     if found.parallel:
         _refuse_jumps(v, node)
         _parallel(v, node, found)
@@ -38,7 +38,7 @@ def for_statement(v: Visitor, node: ast.For) -> None:
 
 
 def _refuse_jumps(v: Visitor, node: ast.For) -> None:
-    for child in ast.walk(node):
+    for child in ast.walk(node) if v.facts(node).returns else ():
         if isinstance(child, ast.Return):
             raise v.error(
                 child, "PA0602", "`return` in a parallel loop", hint="use range for a sequential loop"
@@ -181,7 +181,7 @@ def while_statement(v: Visitor, node: ast.While) -> None:
         v.body(node.orelse)
         return
     endless = isinstance(node.test, ast.Constant)
-    leaves = find_break(node.body) is not None or contains(node, ast.Return)
+    leaves = find_break(node.body) is not None or v.facts(node).returns
     if endless and not leaves:
         raise v.error(node.test, "PA0309", "this loop never ends", hint="leave it with `break` or `return`")
 
