@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyasc.cli.failures import MISSING, Failure
-from pyasc.cli.loading import Request, lowered_kernels
+from pyasc.cli.loading import lowered_kernels
 from pyasc.cli.options import request_of, specialisation_options
 from pyasc.cli.output import write_text
 from pyasc.runtime.compiler import LEVELS, PIPELINE_BY_LEVEL, LoweredKernel, Unit, emit, module_of
@@ -74,7 +74,7 @@ def compile_command(
     request = request_of(file, kernels, shapes, types, constants, PIPELINE_BY_LEVEL[opt_level])
     if kind.startswith("ir="):
         request = replace(request, pipeline=pipeline_of(kind.removeprefix("ir=")))
-    lowered = _lowered(request, save_temps)
+    lowered = lowered_kernels(replace(request, dump=save_temps))
     if remarks:
         print_remarks([remark for kernel in lowered for remark in kernel.remarks])
     if kind.startswith("ir="):
@@ -119,15 +119,6 @@ def pipeline_of(level: str) -> str:
     if level not in LEVELS:
         raise click.UsageError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")
     return LEVELS[level]
-
-
-def _lowered(request: Request, save_temps: Path | None) -> list[LoweredKernel]:
-    if save_temps is None:
-        return lowered_kernels(request)
-    from pyasc.passes.instrument import Instrument
-
-    save_temps.mkdir(parents=True, exist_ok=True)
-    return lowered_kernels(request, Instrument(dump=save_temps))
 
 
 def ir_text(lowered: Sequence[LoweredKernel]) -> str:

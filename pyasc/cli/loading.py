@@ -18,7 +18,6 @@ from pyasc.ir.dialects.func import Module
 from pyasc.ir.parser import parse
 from pyasc.ir.verifier import check, verify
 from pyasc.language import dtypes as language
-from pyasc.passes.base import Hook
 from pyasc.runtime import compiler
 from pyasc.runtime.abi import PythonParam, abi_of, weak_kinds
 from pyasc.runtime.compiler import LoweredKernel, legalise_symbol, module_of
@@ -33,7 +32,7 @@ class Request:
     """What of a file to compile, and how.
 
     `sizes` fixes symbolic sizes (`N=1024`), `types` says what parameters without a full annotation take
-    (`x=float32[N,4]`), `constants` the values of `asc.constexpr` parameters.
+    (`x=float32[N,4]`), `constants` the values of `asc.constexpr` parameters. `dump` receives every stage.
     """
 
     file: str
@@ -42,27 +41,41 @@ class Request:
     types: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     pipeline: str = "cpu"
+    dump: Path | None = None
 
 
-def lowered_kernels(request: Request, hook: Hook | None = None) -> list[LoweredKernel]:
+def lowered_kernels(request: Request) -> list[LoweredKernel]:
     """The kernels of the file through the request's pipeline. Raises Failure or CompileError."""
     if request.file.endswith(IR_SUFFIX):
-        return _from_ir(request, hook)
-    return _from_python(request, hook)
+        return _from_ir(request)
+    return _from_python(request)
 
 
-def _from_python(request: Request, hook: Hook | None) -> list[LoweredKernel]:
+def _from_python(request: Request) -> list[LoweredKernel]:
     lowered: list[LoweredKernel] = []
     mistakes: list[Diagnostic] = []
     for kernel in chosen_kernels(request):
         try:
             found = specialise_for(kernel, request)
-            lowered.append(found.lowered(request.pipeline, hook=hook))
+            lowered.append(found.lowered(request.pipeline, dump=request.dump))
         except CompileError as error:
             mistakes += error.diagnostics
     if mistakes:
         raise compile_error(*mistakes)
+    _check_symbols(lowered)
     return lowered
+
+
+def _check_symbols(lowered: Sequence[LoweredKernel]) -> None:
+    """Raises Failure when two kernels would have one symbol in the object."""
+    owners: dict[str, str] = {}
+    for kernel in lowered:
+        other = owners.setdefault(kernel.abi.symbol, kernel.abi.name)
+        if other != kernel.abi.name:
+            raise Failure(
+                f"`{other}` and `{kernel.abi.name}` would both be called {kernel.abi.symbol} in the object; "
+                "give one another name: @asc.kernel(name=...)"
+            )
 
 
 def specialise_for(kernel: Kernel, request: Request) -> Any:
@@ -139,12 +152,16 @@ def kernels_of(module: ModuleType) -> list[Kernel]:
     return [kernel for kernel in found.values() if kernel.__module__ == module.__name__]
 
 
-def _from_ir(request: Request, hook: Hook | None) -> list[LoweredKernel]:
+def _from_ir(request: Request) -> list[LoweredKernel]:
     from pyasc.cli.output import read_text
 
     module = parse(read_text(request.file), request.file)
     check(module)
-    remarks = () if is_lowered(module) else tuple(compiler.lower(module, request.pipeline, hook).remarks)
+    remarks = (
+        ()
+        if is_lowered(module)
+        else tuple(compiler.lower(module, request.pipeline, dump=request.dump).remarks)
+    )
     kernels = [IrKernel(func, legalise_symbol(func)) for func in module.functions if func.kernel]
     return [
         LoweredKernel(

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyasc import knobs
-from pyasc.passes.base import Context, Hook, Pass, Remark, run_passes
+from pyasc.passes.base import Context, Remark, run_passes
 from pyasc.passes.instrument import Instrument
 from pyasc.passes.pipeline_parser import Options, parse_pipeline
 from pyasc.passes.pipelines import PIPELINES
 from pyasc.runtime.abi import KernelABI
 from pyasc.runtime.faults import Faults, Site
 from pyasc.runtime.files import write_atomically
-from pyasc.runtime.host import processor
 
 if TYPE_CHECKING:
     from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit
@@ -58,33 +57,22 @@ class Unit:
     prints: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]
 
 
-@dataclass
-class Stages(Hook):
-    """Collects the text of the IR after each pass that changed it, by the name of the pass."""
-
-    texts: list[tuple[str, str]] = field(default_factory=list)
-
-    def after(self, each: Pass, module: Module, context: Context, changed: bool) -> None:
-        """Keep the text."""
-        if changed or not self.texts:
-            self.texts.append((each.name, f"{module}\n"))
-
-
 def lower(
-    module: Module, pipeline: str = "cpu", hook: Hook | None = None, options: Options | None = None
+    module: Module, pipeline: str = "cpu", options: Options | None = None, dump: Path | None = None
 ) -> Context:
     """Run the passes of a pipeline over `module` in place; what they counted and remarked.
 
-    `options` are those of passes, by the name of the pass.
-    With PYASC_DUMP, every stage is written to a directory of its own there; with PYASC_VERIFY, the IR is
-    verified after every pass.
+    `options` are those of passes, by the name of the pass. Every stage is written to a directory of its own in
+    `dump` (PYASC_DUMP by default). With PYASC_VERIFY, the IR is verified after every pass.
     """
     settings = knobs.read()
-    dump = None if settings.dump is None else dump_directory(settings.dump, module)
-    if hook is None and (dump is not None or settings.verify):
-        hook = Instrument(verify=settings.verify, dump=dump, first_number=1)
-    if dump is not None:
-        dump_stage(dump, "00-py.ir", f"{module}\n")
+    root = dump or settings.dump
+    if root is None and not settings.verify:
+        return run_passes(module, parse_pipeline(pipeline, options))
+    directory = None if root is None else dump_directory(root, module)
+    if directory is not None:
+        dump_stage(directory, "00-py.ir", f"{module}\n")
+    hook = Instrument(verify=settings.verify, dump=directory, first_number=1)
     return run_passes(module, parse_pipeline(pipeline, options), hook)
 
 

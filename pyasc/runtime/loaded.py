@@ -13,9 +13,10 @@ from pyasc.ir.diagnostics import InternalError, LaunchError
 from pyasc.runtime.abi import REQUIRED, ArrayParam, KernelABI, PythonParam, abi_of_description
 from pyasc.runtime.binding import argument_type, bind
 from pyasc.runtime.cache import default_cache
+from pyasc.runtime.elf import ET_REL, parse_elf
 from pyasc.runtime.faults import Faults, Site
 from pyasc.runtime.launcher import MISS, Launch, call_by_name
-from pyasc.runtime.objects import KernelDescription, prepare_object
+from pyasc.runtime.objects import KernelDescription, prepare_object, read_modules
 from pyasc.runtime.prepare import prepare
 
 
@@ -82,16 +83,20 @@ def load(path: str | os.PathLike[str]) -> KernelLibrary:
     """The kernels of an object (or shared library) that pyasc compiled, ready to be called.
 
     Raises ObjectError for a file that is not one or was compiled for another processor, BuildError if it cannot
-    be linked, and OSError if it cannot be read.
+    be linked, ToolchainMissing if nothing can link it, and OSError if it cannot be read.
     """
     from pyasc.runtime.threads import load_kernel_library
     from pyasc.runtime.toolchain import ToolchainError, default_toolchain
 
+    file = Path(path)
     try:
         toolchain = default_toolchain()
     except ToolchainError:
+        # A shared library needs no linker; read_modules refuses what is no kernel object with a better message.
+        if read_modules(file) and parse_elf(file.read_bytes()).kind == ET_REL:
+            raise
         toolchain = None
-    loadable = prepare_object(Path(path), default_cache(), toolchain)
+    loadable = prepare_object(file, default_cache(), toolchain)
     library = load_kernel_library(loadable.library)
     return KernelLibrary(os.fspath(path), [_kernel(each, library) for each in loadable.kernels])
 

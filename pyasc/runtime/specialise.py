@@ -30,8 +30,10 @@ from pyasc.runtime.fix_sizes import fix_sizes
 from pyasc.runtime.options import KernelOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyasc.ir.dialects.func import Func, Module
-    from pyasc.passes.base import Hook, Remark
+    from pyasc.passes.base import Remark
     from pyasc.runtime.kernel import Kernel, Types
 
 _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
@@ -62,16 +64,19 @@ class Specialisation:
         return self.result.dependencies.still_valid()
 
     def lowered(
-        self, pipeline: str = "cpu", *, symbol: str | None = None, hook: Hook | None = None
+        self, pipeline: str = "cpu", *, symbol: str | None = None, dump: Path | None = None
     ) -> LoweredKernel:
-        """Through a pipeline, under another symbol if one is given. Raises RuntimeError at a second call."""
+        """Through a pipeline, under another symbol if one is given; stages go to `dump`, as in `compiler.lower`.
+
+        Raises RuntimeError at a second call.
+        """
         if self._module is None:
             raise RuntimeError(f"{self.abi.name} has been lowered already")
         module, self._module = self._module, None
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
-        self.remarks = tuple(lower(module, pipeline, hook, self.options.of_passes).remarks)
+        self.remarks = tuple(lower(module, pipeline, self.options.of_passes, dump).remarks)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 

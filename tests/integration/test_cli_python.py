@@ -190,3 +190,29 @@ def test_the_command_works_as_a_process(kernels_py: str, tmp_path: Path) -> None
     done = pyasc("run", "k.o", "--kernel", "total", "--arg", "x=arange:float32:4", "--print", "result")
     assert (done.returncode, done.stdout) == (0, "result = 6.0\n")
     assert pyasc("run", "k.o", "--kernel", "nothing").returncode == 2
+
+
+def test_save_temps_has_a_folder_for_the_stages_of_each_kernel(
+    capsys: pytest.CaptureFixture[str], kernels_py: str, tmp_path: Path
+) -> None:
+    temps = tmp_path / "temps"
+    assert run(capsys, kernels_py, "-o", str(tmp_path / "k.o"), "--save-temps", str(temps))[0] == 0
+    for name in ("scale", "total", "element"):
+        assert (temps / name / "00-py.ir").exists() and (temps / name / "01-inline.ir").exists()
+    assert {"k.cpp", "k.s", "k.o"} <= {path.name for path in temps.iterdir()}
+
+
+def test_two_kernels_of_one_symbol_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = KERNELS.replace("import helper\n", "").replace("helper.twice(x[i])", "x[i]")
+    text = text.replace("@asc.kernel\ndef total", '@asc.kernel(name="scale")\ndef total')
+    code, _, err = run(capsys, written(tmp_path / "same.py", text), "-o", str(tmp_path / "s.o"))
+    assert code == 1 and "`scale` and `total` would both be called scale in the object" in err
+
+
+def test_an_object_cannot_be_linked_without_a_compiler(
+    kernels_py: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main([kernels_py, "-o", str(tmp_path / "k.o")]) == 0
+    monkeypatch.setenv("PYASC_CXX", "no-such-compiler")
+    with pytest.raises(asc.ToolchainMissing, match="no C\\+\\+ compiler found"):
+        asc.load(tmp_path / "k.o")
