@@ -16,6 +16,7 @@ from pyasc.frontend.record import Record
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
+from pyasc.language.dtypes import BY_IR, ElementType
 
 
 class Operator(Record):
@@ -164,7 +165,9 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
     """`left op right` for one of the six comparisons."""
     if isinstance(left, Const) and isinstance(right, Const):
         try:
-            return Const(bool(op.fold(left.value, right.value)))
+            return Const(
+                bool(op.fold(_as_dtype(left.value, right.value), _as_dtype(right.value, left.value)))
+            )
         except TypeError:
             raise _no_operator(v, op, left, right) from None
     if isinstance(left, Tuple) and isinstance(right, Tuple) and op.fn in ("eq", "ne"):
@@ -179,6 +182,15 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
     a, b = operand(v, left), operand(v, right)
     fn, number = numeric.application(v, op.fn, (a, b))
     return apply(v, fn, (a, b), _comparable(number, a, b))
+
+
+def _as_dtype(value: Any, other: Any) -> Any:
+    """A NumPy type or its name as the element type that `x.dtype` is compared with."""
+    if not isinstance(other, ElementType) or isinstance(value, ElementType):
+        return value
+    name = value if isinstance(value, str) else getattr(value, "__name__", str(value))
+    dtype = dtypes.BY_NUMPY.get(name)
+    return value if dtype is None else BY_IR[dtype]
 
 
 def _comparable(number: NumberType, a: Val, b: Val) -> NumberType:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyasc.frontend import numeric
 from pyasc.frontend.values import Array, Slice, Tensor, Tuple, Val, is_array, is_number
@@ -122,7 +122,9 @@ def scatter(v: Visitor, array: Array, indices: Sequence[Val], value: Val, target
     _nest(v, extents, [], write)
 
 
-def _nest(v: Visitor, extents: Sequence[Value], counters: list[Value], write) -> None:
+def _nest(
+    v: Visitor, extents: Sequence[Value], counters: list[Value], write: Callable[[list[Value]], None]
+) -> None:
     if not extents:
         write(counters)
         return

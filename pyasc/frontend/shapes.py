@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyasc.frontend import arithmetic, numeric, views
 from pyasc.frontend.memory import checked_shape, element_type, shape_list
@@ -138,7 +138,9 @@ def _exact(v: Visitor, first: Val, last: Val, step: Val, count: Val) -> Val:
     )
 
 
-def generate(v: Visitor, sizes: Sequence[Val], dtype: DType, element) -> Tensor:
+def generate(
+    v: Visitor, sizes: Sequence[Val], dtype: DType, element: Callable[[Sequence[Val]], Val]
+) -> Tensor:
     """A tensor computed from indices: `element` gives a number for one weak int an axis."""
     shape = checked_shape(v, sizes)
     opened = numeric.open_sizes(v, shape, sizes)

@@ -21,11 +21,12 @@ from pyasc.frontend.values import (
     is_array,
     is_number,
 )
-from pyasc.frontend.visitor import Visitor
+from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import mem, py, tensor
 from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import Dim
 
 
 def slice_expression(v: Visitor, node: ast.Slice) -> Val:
@@ -265,8 +266,12 @@ def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
 
     array = _whole(v, owner)
     if not is_number(value):
-        raise v.error(None, "PA0205", "a mask selects a number of elements that only the run time knows",
-                      hint="use x[...] = asc.where(mask, value, x)")  # fmt: skip
+        raise v.error(
+            None,
+            "PA0205",
+            "a mask selects a number of elements that only the run time knows",
+            hint="use x[...] = asc.where(mask, value, x)",
+        )
     filled = _as_element(v, value, array.dtype)
     write_whole(v, array, where(v, mask, filled, array))
 
@@ -290,12 +295,7 @@ def write_whole(v: Visitor, target: Val, value: Val) -> None:
         found = Scalar(numeric.scalar(v, found, array.dtype))
     shape = numeric.shape_of(found)
     if len(shape) > len(array.shape):
-        raise v.error(
-            None,
-            "PA0502",
-            f"an array of shape {numeric.shape_text(shape)} does not fit into one of shape "
-            f"{numeric.shape_text(array.shape)}",
-        )
+        raise _does_not_fit(v, shape, array)
     _fits_into(v, found, array)
     data = numeric.elements(v, found, array.dtype, array.shape, (array,))
     mark_written(v, array.ref)
@@ -305,20 +305,18 @@ def write_whole(v: Visitor, target: Val, value: Val) -> None:
 def _fits_into(v: Visitor, value: Val, array: Array) -> None:
     """NumPy repeats the value, never the array that is filled."""
     shape = numeric.shape_of(value)
-    for axis in range(-len(shape), 0):
-        if (array.shape[axis] == 1 and shape[axis] != 1) or (
-            isinstance(shape[axis], int)
-            and shape[axis] != 1 != array.shape[axis]
-            and isinstance(array.shape[axis], int)
-            and shape[axis] != array.shape[axis]
-        ):
-            raise v.error(
-                None,
-                "PA0502",
-                f"an array of shape {numeric.shape_text(shape)} does not fit into one of shape "
-                f"{numeric.shape_text(array.shape)}",
-            )
+    for have, want in zip(reversed(shape), reversed(array.shape), strict=False):
+        if have == 1 or have == want:
+            continue
+        if want == 1 or (isinstance(have, int) and isinstance(want, int)):
+            raise _does_not_fit(v, shape, array)
     numeric.common_shape(v, (array, value))
+
+
+def _does_not_fit(v: Visitor, shape: Sequence[Dim], array: Array) -> Refused:
+    into = numeric.shape_text(array.shape)
+    message = f"an array of shape {numeric.shape_text(shape)} does not fit into one of shape {into}"
+    return v.error(None, "PA0502", message)
 
 
 def mark_written(v: Visitor, ref: Value) -> None:

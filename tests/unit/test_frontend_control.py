@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: F821, SIM, B007, E741, RUF005
+# ruff: noqa: F821, B007, B905
 """Control flow: each kernel gives in the interpreter what the same function gives in Python."""
 
 from __future__ import annotations

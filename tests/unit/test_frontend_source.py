@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: F821
+# ruff: noqa: F821, UP037
 """Where kernels' text is found, what their signatures say, and what a compilation depends on."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: F821, SIM, B007, E741
+# ruff: noqa: F821
 """Whole-array expressions, subscripts and library functions, in the interpreter against NumPy."""
 
 from __future__ import annotations
@@ -386,6 +386,17 @@ def test_python_numbers_are_weak(dtype: str, value: float, expected: str) -> Non
     module = lower(k, np.zeros(3, dtype), value).module
     (output,) = the_function(module).outputs
     assert str(the_function(module).params[output].type) == f"ref<x_0 x {expected}>"
+
+
+def test_dtypes_are_compared_at_compile_time() -> None:
+    def k(x):
+        if x.dtype == np.float16 or x.dtype == "float16":
+            return 16
+        return 32 if x.dtype == asc.float32 and x.dtype != np.int32 else 0
+
+    assert run(k, np.zeros(2, np.float16)) == 16
+    assert run(k, np.zeros(2, np.float32)) == 32
+    assert run(k, np.zeros(2, np.int32)) == 0
 
 
 def test_run_time_floats_are_float64_beside_float64() -> None:
