@@ -21,6 +21,8 @@ _ALIGN = 512  # of kernel arguments in global memory, hardware.md section 8
 _GUARD = 4096
 _GUARD_BYTE = 0xA5
 _PYTHON_LINE = re.compile(r"//\s*(\S+\.py:\d+)")
+# After these a launch did not do all it meant to, so what it left unwritten says nothing.
+_STOPPING = ("deadlock", "crash", "timeout")
 _KIND_NAMES = ("AIV_ONLY", "AIC_ONLY", "MIX_AIV_1_0", "MIX_AIC_1_0", "MIX_AIC_1_1", "MIX_AIC_1_2", "AIV_ONLY")
 
 
@@ -33,13 +35,15 @@ class Array:
     """An array in global memory.
 
     `data` is copied in; with `output` its final contents are in the result. `defined=False` poisons it with NaN and
-    treats every byte as never written. `read_only` makes a write a finding.
+    treats every byte as never written; bytes that still are at the end are a finding, unless it is `partial`.
+    `read_only` makes a write a finding.
     """
 
     data: np.ndarray
     output: bool = True
     defined: bool = True
     read_only: bool = False
+    partial: bool = False
     name: str = ""
 
 
@@ -250,26 +254,35 @@ def _python_origin(path: str, line: int) -> str:
     return ""
 
 
-def _read_report(raw: bytes, soc: Soc, outputs: tuple[np.ndarray, ...], extra: list[Finding]) -> Result:
+def _read_report(raw: bytes) -> dict[str, Any]:
     report = json.loads(raw.decode("utf-8", "replace"))
     if report["error"]:
         raise ModelError(report["error"])
-    findings = [
-        Finding(**item, python=_python_origin(item["file"], item["line"])) for item in report["findings"]
-    ]
-    cores = tuple(
+    return report
+
+
+def _launch_findings(report: dict[str, Any]) -> list[Finding]:
+    return [Finding(**item, python=_python_origin(item["file"], item["line"])) for item in report["findings"]]
+
+
+def _core_times(report: dict[str, Any]) -> tuple[CoreTime, ...]:
+    return tuple(
         CoreTime(core["name"], core["end"], {k: v for k, v in core.items() if k not in ("name", "end")})
         for core in report["cores"]
     )
-    return Result(
-        outputs,
-        tuple(findings + extra),
-        report["cycles"],
-        soc.microseconds(report["cycles"]),
-        cores,
-        _KIND_NAMES[report["kind"]],
-        report["printed"],
-    )
+
+
+def _unwritten_findings(report: dict[str, Any], arguments: Sequence[Argument]) -> list[Finding]:
+    """Outputs that the kernel left partly as they were, undefined."""
+    arrays = [argument for argument in arguments if isinstance(argument, Array | Workspace)]
+    found: list[Finding] = []
+    for array, (count, first) in zip(arrays, report["unwritten"], strict=False):
+        if not isinstance(array, Array) or not array.output or array.defined or array.partial or not count:
+            continue
+        size = array.data.itemsize
+        message = f"{count // size} elements of the output were never written, the first is {first // size}"
+        found.append(Finding("unwritten", message, "", 0, "", "S", array.name, first, first + size, 1))
+    return found
 
 
 def _guard_findings(buffers: Sequence[_GuardedBuffer | None]) -> list[Finding]:
@@ -340,4 +353,12 @@ def run(
         for a, b in zip(arguments, buffers, strict=True)
         if isinstance(a, Array) and a.output and b is not None
     )
-    return _read_report(raw, description, outputs, _guard_findings(buffers))
+    report = _read_report(raw)
+    found = _launch_findings(report) + _guard_findings(buffers)
+    if not any(finding.kind in _STOPPING for finding in found):
+        found += _unwritten_findings(report, arguments)
+    cycles = report["cycles"]
+    kind = _KIND_NAMES[report["kind"]]
+    return Result(
+        outputs, tuple(found), cycles, description.microseconds(cycles), _core_times(report), kind, report["printed"]
+    )

@@ -39,7 +39,7 @@ def reference(name: str) -> BuiltKernel:
 
 def poisoned(shape: int | tuple[int, ...], dtype: type) -> Array:
     """An output of which no byte counts as written."""
-    return Array(np.zeros(shape, dtype), defined=False)
+    return Array(np.zeros(shape, dtype), defined=False, name="output")
 
 
 def source(array: np.ndarray) -> Array:

@@ -222,3 +222,12 @@ def test_an_endless_kernel_is_given_up(tmp_path: Path) -> None:
         "timeout" in text
         for text in _run(_write(tmp_path, "    for (;;) GetBlockIdx();", "endless"), seconds=1)
     )
+
+
+def test_outputs_left_unwritten_are_found() -> None:
+    arguments = _add_arguments(100)
+    arguments[3] = Scalar(np.uint64(90))
+    result = run(reference("add_half"), arguments)
+    assert [f.message for f in result.findings] == ["10 elements of the output were never written, the first is 90"]
+    arguments[2] = Array(np.zeros(100, np.float16), defined=False, partial=True)
+    clean(run(reference("add_half"), arguments))

@@ -11,7 +11,7 @@ import pytest
 from pyasc.model.build import kernel_entries
 from pyasc.model.driver import Array, Finding, Result, Workspace, run
 from tests.unit.model_faults import PAGE, Fault, all_faults, with_rules
-from tests.unit.model_support import built, clean, needs_compiler, poisoned
+from tests.unit.model_support import built, clean, needs_compiler
 
 pytestmark = needs_compiler
 FAULTS = all_faults()
@@ -21,7 +21,8 @@ def _launch(fault: Fault, fixed: bool) -> Result:
     kernel = built(fault.file, *(["-DFIXED"] if fixed else []))
     rng = np.random.default_rng(3)
     x, y = (Array(rng.standard_normal(4096).astype(np.float32), name=name) for name in "xy")
-    arguments = [x, y, poisoned(4096, np.float32), Workspace(16384)]
+    output = Array(np.zeros(4096, np.float32), defined=False, partial=True)
+    arguments = [x, y, output, Workspace(16384)]
     return run(kernel, arguments, entry=fault.name, blocks=fault.fixed_blocks if fixed else fault.blocks)
 
 

@@ -38,9 +38,18 @@ void bits_plan(Plan& plan, uint64_t low, uint64_t high, uint32_t repeat)
     plan.tail_count = plan.body_count;
 }
 
-void expand(const uint64_t mask[2], uint32_t esize, uint32_t lanes, uint32_t out[8])
+// The active bytes of each block: a run of them for a prefix of lanes, else lane by lane.
+void expand(const uint64_t mask[2], bool prefix, uint32_t count, uint32_t esize, uint32_t lanes, uint32_t out[8])
 {
     const uint32_t per_block = 32 / esize;
+    if (prefix) {
+        const int64_t bytes = int64_t(count) * esize;
+        for (int b = 0; b < 8; ++b) {
+            const int64_t here = bytes - b * 32;
+            out[b] = here >= 32 ? 0xffffffffu : here <= 0 ? 0 : (1u << here) - 1;
+        }
+        return;
+    }
     memset(out, 0, 8 * sizeof(uint32_t));
     const uint32_t one = esize == 8 ? 0xffu : (1u << esize) - 1;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -101,8 +110,8 @@ Region make_region(const View& t, const Plan& plan, uint16_t block, uint16_t rep
     r.block = block * 32u;
     r.repeat = repeat == Strides::DENSE ? r.blocks * 32 : repeat * 32u;
     r.plan = &plan;
-    expand(plan.body, r.esize, plan.lanes, r.body_bytes);
-    expand(plan.tail, r.esize, plan.lanes, r.tail_bytes);
+    expand(plan.body, plan.prefix, plan.body_count, r.esize, plan.lanes, r.body_bytes);
+    expand(plan.tail, plan.prefix, plan.tail_count, r.esize, plan.lanes, r.tail_bytes);
     uint64_t low = ~0ull, high = 0;
     for (uint32_t end = 0; end < 2; ++end) {
         // Strides are not negative, so the first and the last two repeats hold the extremes.

@@ -19,10 +19,15 @@ Core* core = nullptr;
 
 double Launch::number(const char* key) const
 {
+    const auto known = numbers.find(key);
+    if (known != numbers.end()) {
+        return known->second;
+    }
     const auto it = soc.find(key);
     if (it == soc.end()) {
         throw std::runtime_error(std::string("the SoC description does not give '") + key + "'");
     }
+    numbers[key] = it->second;
     return it->second;
 }
 

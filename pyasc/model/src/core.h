@@ -152,6 +152,7 @@ struct GmBuffer;
 
 struct Launch {
     std::map<std::string, double> soc;
+    mutable std::unordered_map<const char*, double> numbers;  // of `soc`, by the address of the literal that asks
     bool check = true;
     uint64_t seed = 0;
     int blocks = 1, kernel_kind = KERNEL_TYPE_UNMARKED;

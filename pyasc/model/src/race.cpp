@@ -105,10 +105,51 @@ void tell(const Conflict& conflict, Space space, bool write, OpId id, Loc loc)
            write ? "written" : "read", PIPE_NAMES[pipe_of(id)], PIPE_NAMES[pipe_of(conflict.other)], other.line);
 }
 
+typedef uint32_t Lanes8 __attribute__((vector_size(32)));
+static_assert(sizeof(Cell) == sizeof(Lanes8), "a cell is compared as one vector");
+
+// Whole blocks from `block` on, until one needs a closer look. Returns how many were dealt with.
+uint32_t touch_whole(LocalMemory& m, uint32_t block, uint32_t count, bool write, OpId id)
+{
+    const OpId* seen = core->now_seen;
+    const Lanes8 limit = {0xffffffffu, seen[0], seen[1], seen[2], seen[3], seen[4], seen[5], seen[6]};
+    const Lanes8 same = {id, id, id, id, id, id, id, id}, fresh = {id, 0, 0, 0, 0, 0, 0, 0};
+    const int pipe = pipe_of(id);
+    for (uint32_t i = 0; i < count; ++i) {
+        Cell& cell = m.cells[block + i];
+        const bool written_before = cell.write <= seen[cell.write & 7] || cell.write == id;
+        if (cell.write == SPLIT || !written_before) {
+            return i;
+        }
+        if (!write) {
+            cell.read[pipe] = id;
+            continue;
+        }
+        Lanes8 lanes;
+        memcpy(&lanes, &cell, sizeof lanes);
+        const auto late = (lanes > limit) & (lanes != same);
+        uint32_t any = 0;
+        for (int p = 0; p < 8; ++p) {
+            any |= static_cast<uint32_t>(late[p]);
+        }
+        if (any != 0) {
+            return i;
+        }
+        memcpy(&cell, &fresh, sizeof fresh);
+    }
+    return count;
+}
+
 void touch_span(LocalMemory& m, uint32_t addr, uint32_t bytes, bool write, OpId id, Conflict& conflict)
 {
     const uint32_t end = addr + bytes;
     while (addr < end) {
+        if ((addr & 31) == 0 && end - addr >= 32 && (addr >> 5) < m.cells.size()) {
+            addr += 32 * touch_whole(m, addr >> 5, (end - addr) / 32, write, id);
+            if (addr >= end) {
+                return;
+            }
+        }
         const uint32_t shift = addr & 31;
         const uint32_t n = std::min(32 - shift, end - addr);
         const uint32_t mask = (n == 32 ? 0xffffffffu : (1u << n) - 1) << shift;

@@ -170,6 +170,13 @@ std::string write_report(const std::string& error)
         }
         out += "\"end\": " + number(end) + "}";
     }
+    out += "], \"unwritten\": [";
+    for (size_t i = 0; i < launch->buffers.size(); ++i) {
+        const auto& u = launch->buffers[i]->undefined;
+        const auto first = std::find_if(u.begin(), u.end(), [](uint8_t b) { return b != 0; });
+        const auto count = std::count_if(first, u.end(), [](uint8_t b) { return b != 0; });
+        out += (i ? ", [" : "[") + std::to_string(count) + ", " + std::to_string(first - u.begin()) + "]";
+    }
     out += "], \"findings\": [";
     for (size_t i = 0; i < launch->findings.size(); ++i) {
         out += i ? ", " : "";
