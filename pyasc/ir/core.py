@@ -103,7 +103,7 @@ class Operation(_Declared):
             self.spec.populate(self, fields)
             self._add_uses()
             given = self.spec.infer(self) if types is None else types
-            self.results = tuple(Value(t, self, i) for i, t in enumerate(given))
+            self.results = tuple([Value(t, self, i) for i, t in enumerate(given)])
     else:
 
         def __init_subclass__(cls, *, name: str = "", traits: Iterable[str] = ()) -> None: ...
@@ -182,15 +182,17 @@ class Operation(_Declared):
         The visited one may be erased, and then what it contained is not visited.
         """
         yield self
-        stack = [self._inner()]
+        stack: list[Operation | Block | None] = self._blocks_last_first()
         while stack:
-            op = next(stack[-1], None)
+            each = stack.pop()
+            op = each.first if isinstance(each, Block) else each
             if op is None:
-                stack.pop()
                 continue
+            # Read before yielding, so that the caller may erase or move the operation it is given.
+            stack.append(op.next)
             yield op
             if op.regions and op.parent is not None:
-                stack.append(op._inner())
+                stack += op._blocks_last_first()
 
     def walk_inner_first(self) -> Iterator[Operation]:
         """All nested operations and this one, children before parents. The visited one may be erased."""
@@ -205,6 +207,9 @@ class Operation(_Declared):
                 stack.append((child, child._inner()))
             else:
                 yield child
+
+    def _blocks_last_first(self) -> list[Operation | Block | None]:
+        return [block for region in reversed(self.regions) for block in reversed(region.blocks)]
 
     def _inner(self) -> Iterator[Operation]:
         for inner in self.regions:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyasc.ir.affine import AffineExpr, AffineMap
@@ -225,12 +226,12 @@ class OpSpec:
             types.append(part.infer(op))
         return types
 
-    @property
+    @cached_property
     def dialect(self) -> str:
         """The part of the name before the point."""
         return self.name.partition(".")[0]
 
-    @property
+    @cached_property
     def infers_all(self) -> bool:
         """Whether result types never need to be written."""
         return all(part.infer is not None for part in self.results)

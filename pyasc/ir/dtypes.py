@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
-    """One element type.
+    """One element type. There is one object for each, so that identity is equality.
 
     `kind` is `"f"` (floating point), `"i"` (signed), `"u"` (unsigned) or `"b"` (bool); `bits` is the width
     in memory; `numpy` is the NumPy name (bfloat16 has none in plain NumPy and is carried as uint16 bits).
@@ -47,6 +48,9 @@ class DType:
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Callable[[str], DType], tuple[str]]:
+        return _named, (self.name,)
+
 
 f16 = DType("f16", "f", 16, "float16")
 bf16 = DType("bf16", "f", 16, "bfloat16")
@@ -65,3 +69,7 @@ i1 = DType("i1", "b", 8, "bool")
 ALL = (f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, i1)
 BY_NAME = {dtype.name: dtype for dtype in ALL}
 BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+
+
+def _named(name: str) -> DType:
+    return BY_NAME[name]

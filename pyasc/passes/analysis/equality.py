@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.declare import Attr
 from pyasc.ir.dialects import arith
-from pyasc.ir.numbers import TABLE
-from pyasc.ir.traits import COMMUTATIVE, PURE
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.numbers_table import TABLE
+from pyasc.ir.traits import COMMUTATIVE, CONSTANT, PURE
 
 
 def key_of(op: Operation) -> Hashable:
-    """What makes two operations equal: class, operands, attributes and result types."""
+    """What makes two operations equal: class, operands, attributes, and result types where these do not follow."""
     operands = op.operands
     if len(operands) > 1 and _is_commutative(op):
         operands = sorted(operands, key=id)
@@ -22,7 +23,7 @@ def key_of(op: Operation) -> Hashable:
         op.segments,
         tuple(operands),
         tuple([_attribute_key(value) for value in op.attrs.values()]),
-        tuple([value.type for value in op.results]),
+        () if op.spec.infers_all else tuple([value.type for value in op.results]),
     )
 
 
@@ -43,26 +44,34 @@ def _attribute_key(value: Attr) -> Hashable:
 class SharingBuilder(Builder):
     """A builder whose `value` gives the result of an equal pure operation that it or an enclosing one inserted.
 
-    `outer` inserts in an enclosing block, in front of the operation that holds this block.
+    `outer` inserts in an enclosing block, in front of the operation that holds this block. Constants are inserted
+    at the start of the function, where all share them.
     """
 
-    __slots__ = ("_known", "_outer")
+    __slots__ = ("_constants", "_entry", "_known", "_outer")
 
     def __init__(self, at: Builder, outer: SharingBuilder | None = None) -> None:
         super().__init__(at.block, at.anchor, at.loc)
         self._outer = outer
         self._known: dict[Hashable, Value] = {}
+        self._constants: dict[Hashable, Value] = {} if outer is None else outer._constants
+        self._entry: Block = _entry_of(at.block) if outer is None else outer._entry
 
     def value(self, op: Operation, name: str = "") -> Value:
         """Insert an operation with one result unless there is an equal one, and return the result."""
         if PURE not in op.spec.traits or op.regions:
             return super().value(op, name)
         key = key_of(op)
-        known = self._find(key)
-        if known is None:
-            known = self._known[key] = super().value(op, name)
-        else:
+        is_constant = CONSTANT in op.spec.traits
+        known = self._constants.get(key) if is_constant else self._find(key)
+        if known is not None:
             op.drop()
+            return known
+        if is_constant:
+            self._entry.insert_before(self._entry.first, op)
+            known = self._constants[key] = op.results[0]
+        else:
+            known = self._known[key] = super().value(op, name)
         return known
 
     def _find(self, key: Hashable) -> Value | None:
@@ -73,3 +82,12 @@ class SharingBuilder(Builder):
                 return known
             builder = builder._outer
         return None
+
+
+def _entry_of(block: Block) -> Block:
+    """The outermost block of the function around a block."""
+    parent = block.parent_op
+    while parent is not None and parent.parent is not None and not isinstance(parent, Func):
+        block = parent.parent
+        parent = block.parent_op
+    return block
