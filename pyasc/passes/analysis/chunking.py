@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 from pyasc.ir.affine import AffineExpr, AffineMap, symbol
 from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import scf, st
-from pyasc.ir.types import dtype_of
+from pyasc.ir.dialects import mem, scf, st
+from pyasc.ir.dtypes import i32
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.structured import combine, combining_function, instantiate
@@ -123,7 +124,8 @@ def _combine_partials(op: st.Apply, e: Emitter, partial: Value, count: Value, nu
 
 
 def chunk_scan(op: st.Apply, chunk: int) -> bool:
-    """Cut a running combination: totals of chunks first, then what stands before each, then the chunks again."""
+    """Cut a running combination: the total of a chunk, then, as soon as what stands before it is known, the chunk
+    again while it is in a near cache. Chunks are begun in order, and each tells the next one its total."""
     fn = _cuttable(op)
     if fn is None or op.iterators != ("scan",) or op.roles != ("scan",) or op.guarded:
         return False
@@ -134,32 +136,34 @@ def chunk_scan(op: st.Apply, chunk: int) -> bool:
         return False
     dtype = dtype_of(op.outputs[0].type)
     count = _chunk_count(e, lower, upper, length)
-    before = e.alloc([count], dtype, "before")
+    before = e.alloc([e.add(count, 1)], dtype, "before")
+    known = e.alloc([e.add(count, 1)], i32, "known")
+    e.loop(0, e.add(count, 1), lambda i, c, _: i.store(i.constant(0, ScalarType(i32)), known, [c]), name="chunk")
+    e.store(op.inits[0], before, [0])
+    e.insert(mem.Signal(flags=known, index=e.index(0), data=[before]))
 
-    def bounds(inner: Emitter, c: Value) -> tuple[Value, Value]:
-        low = inner.add(lower, inner.mul(c, length))
-        return low, inner.minimum(inner.add(low, length), upper)
-
-    def total(inner: Emitter, c: Value, _: list[Value]) -> None:
-        low, high = bounds(inner, c)
+    def total(inner: Emitter, low: Value, high: Value) -> Value:
+        own = inner.alloc([], dtype, "own")
         neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
         piece = _restricted(op, inner, low, high, [neutral])
         piece.iterators, piece.roles = ("reduction",), ("reduce",)
-        piece.set_operands("symbols", [*piece.symbols, c])
-        _redirect(piece, 0, before, AffineMap((symbol(len(piece.symbols) - 1),)))
+        _redirect(piece, 0, own, AffineMap(()))
+        return inner.load(own, [])
 
-    def shift(inner: Emitter, c: Value, running: list[Value]) -> list[Value]:
-        following = combine(op, running, [inner.load(before, [c])], inner.builder)
-        inner.store(running[0], before, [c])
-        return following
+    def task(inner: Emitter, c: Value, _: list[Value]) -> None:
+        low = inner.add(lower, inner.mul(c, length))
+        high = inner.minimum(inner.add(low, length), upper)
+        own = total(inner, low, high)
+        inner.insert(mem.Await(flags=known, index=c, data=[before]))
+        start, after = inner.load(before, [c]), inner.add(c, 1)
+        inner.store(combine(op, [start], [own], inner.builder)[0], before, [after])
+        inner.insert(mem.Signal(flags=known, index=after, data=[before]))
+        _restricted(op, inner, low, high, [start])
 
-    def scan(inner: Emitter, c: Value, _: list[Value]) -> None:
-        low, high = bounds(inner, c)
-        _restricted(op, inner, low, high, [inner.load(before, [c])])
-
-    e.loop(0, count, total, kind="parallel", name="chunk")
-    e.loop(0, count, shift, inits=[op.inits[0]], name="chunk")
-    e.loop(0, count, scan, kind="parallel", name="chunk")
+    e.loop(0, count, task, kind="parallel", name="chunk")
+    loop = op.prev
+    assert isinstance(loop, scf.For)
+    loop.ordered = True
     _remove(op)
     return True
 

@@ -84,6 +84,13 @@ def copy_into(ops: Iterable[Operation], at: Builder, mapping: dict[Value, Value]
         at.insert(op.clone(mapping))
 
 
+def is_same_each_time(value: Value, block: Block) -> bool:
+    """Whether what a block computes a value from is the same each time: no arguments, no memory."""
+    ops = slice_of([value], block)
+    inputs = {used for op in ops for used in op.operands} | {value}
+    return all(is_plain(op) for op in ops) and not any(used.owner is block for used in inputs)
+
+
 class Proofs:
     """Facts about the values of a function, found out when first asked for.
 

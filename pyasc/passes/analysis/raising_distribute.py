@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.dialects import arith, mem, scf, st
+from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import Nest
 from pyasc.passes.analysis.effects import may_alias
@@ -32,10 +32,13 @@ from pyasc.passes.analysis.raising import (
     copy_into,
     extend_map,
     is_plain,
+    is_same_each_time,
     reads_of,
     slice_of,
     sweep,
 )
+from pyasc.passes.analysis.raising_expand import expand
+from pyasc.passes.analysis.raising_settle import cell_type
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,17 @@ def _main_op(loop: scf.For) -> st.Apply | None:
 def _gains(op: st.Apply, nest: Nest) -> bool:
     """Whether one more iterator lets elements be reused, or walks along memory."""
     maps = [extend_map(op, map_, nest) for map_ in op.input_maps]
-    if not maps or None in maps:
-        return False
     known = [map_ for map_ in maps if map_ is not None]
     moving = [map_.uses(0) for map_ in known]
     along = any(map_.results and map_.results[-1].coefficient(0) for map_ in known)
-    return any(moving) and (not all(moving) or along)
+    along |= any(_walks_along(inner, nest) for inner in op.body.block)
+    return along or (any(moving) and not all(moving))
+
+
+def _walks_along(op: Operation, nest: Nest) -> bool:
+    """Whether an element at a computed index is the neighbour of the one in the next iteration."""
+    last = nest.expr(op.indices[-1]) if isinstance(op, mem.Load) and op.indices else None
+    return last is not None and bool(last.coefficient(0))
 
 
 def _position(loop: scf.For, op: Operation) -> int:
@@ -129,14 +137,14 @@ class _Distribution:
         cell = op.outputs[0]
         if not isinstance(cell.op, mem.Alloc) or cell.op.parent is not self.block:
             return True
-        store = self._target(cell)
-        if store is None or not op.inits:
-            return False
+        store = self._target(cell) if cell.type == cell_type(cell) and op.inits else None
+        if store is None:
+            return self._expand(cell)
         at = Builder(self.block, op, op.loc)
         mapping: dict[Value, Value] = {}
         copy_into(slice_of(store.indices, self.block), at, mapping)
         indices = [mapping.get(value, value) for value in store.indices]
-        if not self._is_same_each_time(op.inits[0]):
+        if not is_same_each_time(op.inits[0], self.block):
             at.insert(mem.Store(value=op.inits[0], ref=store.ref, indices=indices))
             op.set_operands("inits", ())
         after = Builder.after(op)
@@ -146,8 +154,19 @@ class _Distribution:
         self._reduce_into(store.ref, indices)
         return True
 
-    def _is_same_each_time(self, init: Value) -> bool:
-        return self.nest.is_invariant(init) or isinstance(init.op, arith.Constant)
+    def _expand(self, ref: Value) -> bool:
+        """Give every iteration a place of its own for the result."""
+        op = self.main
+        whole = expand(ref, self.loop, self.nest)
+        if whole is None:
+            return False
+        if op.inits and not is_same_each_time(op.inits[0], self.block):
+            if op.rank != sum(kind == "reduction" for kind in op.iterators):
+                return False
+            at = Builder.before(op)
+            at.insert(mem.Store(value=op.inits[0], ref=whole, indices=[self.loop.counter]))
+            op.set_operands("inits", ())
+        return True
 
     def _reduce_into(self, ref: Value, indices: Sequence[Value]) -> None:
         op = self.main

@@ -27,7 +27,14 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Nest, integer_of
 from pyasc.passes.analysis.effects import may_alias
-from pyasc.passes.analysis.raising import CannotRaise, copy_into, is_plain, reads_of, slice_of
+from pyasc.passes.analysis.raising import (
+    CannotRaise,
+    copy_into,
+    is_plain,
+    is_same_each_time,
+    reads_of,
+    slice_of,
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class _Settling:
         return self.running
 
     def _is_cell(self, ref: Value) -> bool:
-        return isinstance(ref.op, mem.Alloc) and ref.op.parent is self.block and ref.type == _cell_type(ref)
+        return isinstance(ref.op, mem.Alloc) and ref.op.parent is self.block and ref.type == cell_type(ref)
 
     def _output(self, number: int, k: int) -> None:
         ref = self.op.outputs[k]
@@ -85,11 +92,32 @@ class _Settling:
                 raise CannotRaise(self.op.loc, "a running value is used in more than one way", quiet=True)
             self._pass_on(slot, number, k, stores)
             return
+        if len(stores) == 1 and not slots and self._starts_from_target(number, stores[0]):
+            self._retarget(k, stores[0])
+            return
         self._make_init_invariant(number)
         if slots or len(stores) > 1:
             raise CannotRaise(self.op.loc, "a reduced value is carried to the next iteration", quiet=True)
         if stores:
             self._retarget(k, stores[0])
+
+    def _starts_from_target(self, number: int, store: mem.Store) -> bool:
+        """Whether the sum starts from what is in the element that it is stored to; then it needs no init."""
+        load = self.op.inits[number].op
+        if (
+            not isinstance(load, mem.Load)
+            or not isinstance(store.value.op, mem.Load)
+            or len(self.op.inits) != 1
+        ):
+            return False
+        if load.ref is not store.ref or set(load.value.uses) != {self.op}:
+            return False
+        here, there = self.nest.map(load.indices), self.nest.map(store.indices)
+        if here is None or here != there or load.parent is not self.block:
+            return False
+        self.op.set_operands("inits", ())
+        load.erase()
+        return True
 
     def _values_of(self, cell: Value) -> list[Value]:
         """The loads of a cell, and the same rounded to the dtype of the loop's own values."""
@@ -175,13 +203,10 @@ class _Settling:
         init = self.op.inits[number]
         if self.nest.is_invariant(init):
             return
-        ops = slice_of([init], self.block)
-        inputs = {value for op in ops for value in op.operands} | {init}
-        varies = any(value.owner is self.block for value in inputs)
-        if varies or not all(is_plain(op) for op in ops):
+        if not is_same_each_time(init, self.block):
             raise CannotRaise(self.op.loc, "each iteration starts from another value", quiet=True)
         mapping: dict[Value, Value] = {}
-        copy_into(ops, Builder.before(self.loop), mapping)
+        copy_into(slice_of([init], self.block), Builder.before(self.loop), mapping)
         inits = list(self.op.inits)
         inits[number] = mapping[init]
         self.op.set_operands("inits", inits)
@@ -220,7 +245,8 @@ class _Settling:
                 raise CannotRaise(self.op.loc, f"{name!r} is carried past the inner loop", quiet=True)
 
 
-def _cell_type(ref: Value) -> RefType:
+def cell_type(ref: Value) -> RefType:
+    """The type of a local buffer for one element of the dtype of `ref`."""
     return RefType((), dtype_of(ref.type), "local")
 
 

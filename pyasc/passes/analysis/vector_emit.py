@@ -117,6 +117,8 @@ class VectorBody:
         carried = next(arg for arg in op.args if arg in self.plan.loop.carried)
         if self.plan.loop.kind == "scan":
             (new,) = [self.vector(e, part, x) for x in op.args if x is not carried]
+            neutral = e.constant(1 if op.fn == "mul" else 0, new.type)
+            new = self._kept(e, part, new, neutral)
             scanned = e.value(vec.Scan(value=new, fn=op.fn))
             part.scanned[carried] = scanned
             return e.call(op.fn, part.vectors[carried], scanned)

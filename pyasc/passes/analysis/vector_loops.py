@@ -117,6 +117,7 @@ class LoopWriter:
             and not plan.accumulators
             and len(plan.stores) == 1
             and plan.work <= LONG_BODY
+            and not is_local(root_of(plan.stores[0].ref))
         )
 
     def _memory(self) -> Memory:
