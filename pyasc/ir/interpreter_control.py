@@ -31,7 +31,7 @@ def _for(frame: Frame, op: scf.For) -> Sequence[Any]:
     if step == 0:
         raise InterpreterError("scf.for has step 0")
     counters = range(lower, upper, step)
-    if op.kind == "parallel" and frame.runtime.reverse_parallel:
+    if op.kind == "parallel" and not op.ordered and frame.runtime.reverse_parallel:
         counters = reversed(counters)
     carried: Sequence[Any] = frame.all(op.inits)
     for counter in counters:

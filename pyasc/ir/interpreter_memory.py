@@ -42,6 +42,17 @@ def _combine(array: Array, ref: Value, index: Sequence[int], fn: str, value: Any
     set_element(array, dtype, index, combined)
 
 
+def _signal(frame: Frame, op: mem.Signal) -> Sequence[Any]:
+    frame[op.flags][frame[op.index]] = 1
+    return ()
+
+
+def _await(frame: Frame, op: mem.Await) -> Sequence[Any]:
+    if not frame[op.flags][frame[op.index]]:
+        raise InterpreterError(f"flag {frame[op.index]} is awaited, but no earlier iteration has set it")
+    return ()
+
+
 def _dim(frame: Frame, op: mem.Dim) -> Sequence[Any]:
     return (frame[op.ref].shape[op.axis],)
 
@@ -194,6 +205,8 @@ HANDLERS: dict[type[Operation], Handler] = {
     mem.Load: _load,
     mem.Store: _store,
     mem.Atomic: _atomic,
+    mem.Signal: _signal,
+    mem.Await: _await,
     mem.Dim: _dim,
     mem.View: _view,
     mem.Copy: _copy,

@@ -17,6 +17,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "if-convert",
         "cleanup",
         "licm",
+        "privatise",
         "schedule-loops",
         "vectorise-while",
         "vectorise",

@@ -64,8 +64,9 @@ class ScheduleLoops(FunctionPass):
 
     def _mark(self, loop: scf.For, polynomials: Polynomials, context: Context) -> bool:
         before = (loop.simd, loop.grain)
-        if self.threads and loop.kind == "parallel" and not _inside_parallel(loop):
-            loop.grain = self.grain
+        if self.threads and loop.kind == "parallel" and not loop.grain and not _inside_parallel(loop):
+            # Iterations that wait for the one before go to threads one by one.
+            loop.grain = 1 if loop.ordered else self.grain
             loop.work = _positive(_body_work(loop.body.block, polynomials))
             context.count("threaded loops")
         if _vectorisable(loop):
@@ -110,12 +111,17 @@ def _reducible(loop: scf.For, number: int, functions: frozenset[str]) -> bool:
 
 def _body_work(block: Block, polynomials: Polynomials) -> SizeExpr:
     total = constant(0)
+    known = 0
     for op in block:
-        total = total + _op_work(op, polynomials)
-    return total
+        work = _op_work(op, polynomials)
+        if isinstance(work, int):
+            known += work
+        else:
+            total = total + work
+    return total + known
 
 
-def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr:
+def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr | int:
     match op:
         case scf.For():
             return _positive(_body_work(op.body.block, polynomials)) * _trips(op, polynomials)
@@ -125,13 +131,11 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr:
         case scf.If():
             return _body_work(op.then.block, polynomials) + _body_work(op.otherwise.block, polynomials)
         case arith.Elementwise():
-            return constant(
-                TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1
-            )
+            return TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1
         case mem.Load() | mem.Store() | mem.Atomic():
-            return constant(1)
+            return 1
         case _:
-            return constant(1 if op.regions and TERMINATOR not in op.spec.traits else 0)
+            return 1 if op.regions and TERMINATOR not in op.spec.traits else 0
 
 
 def _trips(loop: scf.For, polynomials: Polynomials) -> SizeExpr:

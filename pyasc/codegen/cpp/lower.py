@@ -283,6 +283,12 @@ def _atomic(state: FunctionLowering, op: mem.Atomic) -> None:
     state.emit(nodes.Call(f"pa_atomic_{op.fn}<{type_}>(&{element}, {value})"), op)
 
 
+def _signal(state: FunctionLowering, op: mem.Signal | mem.Await) -> None:
+    state.flush()
+    name = "pa_signal" if isinstance(op, mem.Signal) else "pa_await"
+    state.emit(nodes.Call(f"{name}(&{state.buffers[op.flags].element([state.expr(op.index)])})"), op)
+
+
 def _dim(state: FunctionLowering, op: mem.Dim) -> None:
     state.exprs[op.value] = state.buffers[op.ref].extents[op.axis]
 
@@ -346,6 +352,8 @@ HANDLERS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] =
     mem.Load: _load,
     mem.Store: _store,
     mem.Atomic: _atomic,
+    mem.Signal: _signal,
+    mem.Await: _signal,
     mem.Dim: _dim,
     mem.View: _view,
     mem.Copy: _copy,

@@ -13,7 +13,7 @@ from pyasc.ir.constraints import I64, REF, SCALAR
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.declare import attribute, operand, operands, result
 from pyasc.ir.sizes import Dim as Extent
-from pyasc.ir.traits import ALLOCATES, PURE, READS, VIEW, WRITES
+from pyasc.ir.traits import ALLOCATES, EFFECT, PURE, READS, VIEW, WRITES
 from pyasc.ir.types import RefType, ScalarType, TensorType, dtype_of
 
 
@@ -71,6 +71,22 @@ class Atomic(Operation, name="mem.atomic", traits=[READS, WRITES]):
         """One index a dimension and the element's dtype."""
         yield from index_count(self.ref, self.indices)
         yield from same_dtype(self.value, self.ref)
+
+
+class Signal(Operation, name="mem.signal", traits=[EFFECT]):
+    """Sets a flag for iterations of an ordered loop that wait for it; they see what was written to `data` before."""
+
+    flags: Value = operand(REF)
+    index: Value = operand(I64)
+    data: Sequence[Value] = operands(REF, default=())
+
+
+class Await(Operation, name="mem.await", traits=[EFFECT]):
+    """Waits until an earlier iteration of an ordered loop has set a flag, and sees what it wrote to `data` before."""
+
+    flags: Value = operand(REF)
+    index: Value = operand(I64)
+    data: Sequence[Value] = operands(REF, default=())
 
 
 class Dim(Operation, name="mem.dim", traits=[PURE]):

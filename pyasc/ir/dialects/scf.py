@@ -23,7 +23,8 @@ class For(Operation, name="scf.for", traits=[LOOP, SINGLE_BLOCK]):
 
     `simd`, `unroll`, `grain` and `work` are the schedule of a loop at the loop level and change no result: `grain`
     is the number of scalar operations a thread should take at a time (0: not threaded), `work` the number that
-    one iteration costs.
+    one iteration costs. The iterations of an `ordered` parallel loop are begun in order, each by whoever finishes it,
+    so that one may wait for what an earlier one signals.
     """
 
     lower: Value = operand(I64)
@@ -35,6 +36,7 @@ class For(Operation, name="scf.for", traits=[LOOP, SINGLE_BLOCK]):
     unroll: int = attribute(default=1)
     grain: int = attribute(default=0)
     work: SizeExpr = attribute(default=constant(1))
+    ordered: bool = attribute(default=False)
     values: Sequence[Value] = results()
     body: Region = region(default=None)
 

@@ -34,6 +34,18 @@ static inline int64_t pa_trip_count(int64_t lower, int64_t upper, int64_t step) 
   return lower > upper ? (lower - upper - step - 1) / -step : 0;
 }
 
+// A flag that chunks begun later wait for. Whoever began the earlier chunk is running it, so the wait ends.
+static inline void pa_signal(int32_t* flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
+extern "C" int sched_yield(void) noexcept;
+static inline void pa_await(const int32_t* flag) {
+  for (int spins = 0; !__atomic_load_n(flag, __ATOMIC_ACQUIRE); spins++) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    if (spins > 1000) sched_yield();
+  }
+}
+
 // Memory that lives until the end of its scope; data is null when there is none to be had.
 template <class T> struct pa_array {
   explicit pa_array(int64_t count, int64_t alignment) : data(nullptr), block(nullptr) {
