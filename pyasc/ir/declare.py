@@ -190,22 +190,22 @@ class OpSpec:
         values: list[Value] = []
         segments: list[int] = []
         for part in self.operands:
-            given = fields.get(part.name, () if part.variadic else MISSING)
-            if given is MISSING:
+            if part.variadic:
+                before = len(values)
+                values.extend(fields.get(part.name, ()))
+                segments.append(len(values) - before)
+            elif part.name in fields:
+                values.append(fields[part.name])
+                segments.append(1)
+            else:
                 raise TypeError(f"{self.name} needs operand {part.name!r}")
-            before = len(values)
-            values.extend(given) if part.variadic else values.append(given)
-            segments.append(len(values) - before)
         op._operands = values
         op.segments = tuple(segments)
-        op.attrs = {part.name: self._attribute(part, fields) for part in self.attributes}
-        op.regions = [self._region(op, part, fields) for part in self.regions]
-
-    def _attribute(self, part: AttributeField, fields: dict[str, Any]) -> Attr:
-        given = fields.get(part.name, part.default)
-        if given is MISSING:
-            raise TypeError(f"{self.name} needs attribute {part.name!r}")
-        return given
+        op.attrs = {part.name: fields.get(part.name, part.default) for part in self.attributes}
+        if MISSING in op.attrs.values():
+            missing = next(name for name, value in op.attrs.items() if value is MISSING)
+            raise TypeError(f"{self.name} needs attribute {missing!r}")
+        op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
 
     def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
         from pyasc.ir.core import Region

@@ -41,13 +41,18 @@ class SizeExpr:
         return tuple(sorted({name for monomial, _ in self.terms for name in monomial}))
 
     def __add__(self, other: SizeExpr | int) -> SizeExpr:
-        return _normal([*self.terms, *lift(other).terms])
+        right = lift(other)
+        if not right.terms or not self.terms:
+            return self if self.terms else right
+        return _normal([*self.terms, *right.terms])
 
     def __sub__(self, other: SizeExpr | int) -> SizeExpr:
         return self + lift(other) * -1
 
     def __mul__(self, other: SizeExpr | int) -> SizeExpr:
-        right = lift(other).terms
+        if isinstance(other, int):
+            return SizeExpr(tuple([(m, c * other) for m, c in self.terms])) if other else ZERO
+        right = other.terms
         return _normal((tuple(sorted(m + n)), a * b) for m, a in self.terms for n, b in right)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
@@ -76,6 +81,9 @@ class SizeExpr:
         return text
 
 
+ZERO = SizeExpr(())
+
+
 def _normal(terms: Iterable[tuple[Monomial, int]]) -> SizeExpr:
     total: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
@@ -87,7 +95,7 @@ def _normal(terms: Iterable[tuple[Monomial, int]]) -> SizeExpr:
 
 def constant(value: int) -> SizeExpr:
     """The constant polynomial."""
-    return _normal([((), value)])
+    return SizeExpr((((), value),)) if value else ZERO
 
 
 def size(name: str) -> SizeExpr:

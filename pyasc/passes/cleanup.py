@@ -40,7 +40,8 @@ class Cleanup(Pass):
         since_change = 0
         changed = False
         for number in range(self.rounds * len(passes)):
-            if since_change == len(passes):
+            # Each step leaves nothing for itself to do, so the last one that changed something need not run again.
+            if number >= len(passes) and since_change >= len(passes) - 1:
                 break
             step_changed = passes[number % len(passes)].apply(module, context)
             changed |= step_changed

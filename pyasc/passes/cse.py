@@ -62,6 +62,7 @@ class _Reads:
     )
     written: dict[Value, None] = field(default_factory=lambda: dict[Value, None]())
     opaque: bool = False
+    _changed: dict[Value, bool] = field(default_factory=lambda: dict[Value, bool]())
 
     def find(self, roots: list[Value], key: Hashable) -> Operation | None:
         """An equal read whose memory has not been written since."""
@@ -70,10 +71,18 @@ class _Reads:
             found = scope.known.get(roots[0], {}).get(key) if roots else None
             if found is not None:
                 return found
-            if scope.opaque or any(may_alias(root, other) for root in roots for other in scope.written):
+            if any(scope.may_have_changed(root) for root in roots):
                 return None
             scope = scope.outer
         return None
+
+    def may_have_changed(self, root: Value) -> bool:
+        """Whether something in this scope may have written memory of the root."""
+        found = self._changed.get(root)
+        if found is None:
+            found = self.opaque or any(may_alias(root, other) for other in self.written)
+            self._changed[root] = found
+        return found
 
     def add(self, roots: list[Value], key: Hashable, op: Operation) -> None:
         """Remember a read."""
@@ -82,7 +91,9 @@ class _Reads:
     def kill(self, effects: Effects) -> None:
         """Forget what a write may have changed."""
         self.opaque |= effects.opaque
-        self.written.update(effects.writes)
+        if effects.opaque or not effects.writes.keys() <= self.written.keys():
+            self.written.update(effects.writes)
+            self._changed.clear()
         for root in list(self.known):
             if effects.may_write(root):
                 del self.known[root]

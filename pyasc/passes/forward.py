@@ -55,6 +55,8 @@ class Forward(FunctionPass):
 
     def run(self, func: Func, context: Context) -> bool:
         """Forward values in one function, then promote elements in its loops, inner loops first."""
+        if not any(isinstance(op, mem.Store) for op in func.walk()):
+            return False
         changed = forward_values(func, context)
         if self.promote and promote_elements(func, context):
             changed = True

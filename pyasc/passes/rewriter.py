@@ -137,10 +137,8 @@ class Rewriter:
 
         Raises RuntimeError when the patterns keep undoing each other.
         """
-        for op in self.root.walk():
-            if op is not self.root:
-                self.push(op)
-        self._worklist.reverse()
+        self._worklist = list(self.root.walk())[:0:-1]
+        self._queued = set(self._worklist)
         budget = MAX_REWRITES_PER_OPERATION * (len(self._worklist) + 64)
         changed = False
         while self._worklist:
@@ -156,10 +154,14 @@ class Rewriter:
         return changed
 
     def _visit(self, op: Operation, patterns: Sequence[Pattern]) -> bool:
-        if not any(result.uses for result in op.results) and is_silent(op):
-            self.erase(op)
-            self._count("dead operation")
-            return True
+        for result in op.results:
+            if result.uses:
+                break
+        else:
+            if is_silent(op):
+                self.erase(op)
+                self._count("dead operation")
+                return True
         for pattern in patterns:
             if pattern(op, self):
                 self._count(pattern.__name__.strip("_").replace("_", " "))
