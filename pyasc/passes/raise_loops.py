@@ -44,6 +44,7 @@ from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_fills import fold_fills
 from pyasc.passes.analysis.raising_flatten import refusal
+from pyasc.passes.analysis.raising_halves import widen_halves
 from pyasc.passes.analysis.raising_order import order_iterators
 from pyasc.passes.analysis.raising_seed import seed
 from pyasc.passes.analysis.raising_views import look_through_views
@@ -71,9 +72,9 @@ class RaiseLoops(FunctionPass):
             if isinstance(op, scf.For) and op.parent is not None:
                 raised += self._try(op, proofs, context)
         fold_fills(func.body.block, proofs.polynomials)
-        for op in func.walk():
-            if isinstance(op, st.Apply) and (raised or views):
-                order_iterators(op)
+        for op in [op for op in func.walk() if isinstance(op, st.Apply)] if raised or views else ():
+            order_iterators(op)
+            context.count("widened sums", widen_halves(op))
         context.count("raised loops", raised)
         context.count("views seen through", views)
         context.count("checks that hold", checks)

@@ -303,3 +303,79 @@ def test_raising_changes_no_result(block: int) -> None:
             for a, b in zip(run(module, seed, extent), expected, strict=True):
                 np.testing.assert_array_equal(a, b, f"seed {seed}, N = {extent}, lowered")
     assert raised > 20, "the generator makes too few nests that can be raised"
+
+
+def guarded_kernel(seed: int) -> func.Module:
+    """A nest that reads neighbours only where a condition says that they exist; arrays end where the loops do."""
+    pick = random.Random(seed)
+    offsets = [(pick.randint(-2, 2), pick.randint(-2, 2)) for _ in range(pick.randint(1, 3))]
+    guards: dict[str, None] = {}
+    loads: list[str] = []
+    for k, (di, dj) in enumerate(offsets):
+        loads += [f"%p{k} = arith.add %i, %c{di + 2}", f"%q{k} = arith.add %j, %c{dj + 2}"]
+        loads.append(f"%e{k} = mem.load %x, [%p{k}, %q{k}]")
+        for name, shift, end in (("i", di, "m"), ("j", dj, "n")):
+            guards[f"%a{name}{shift + 2} = arith.add %{name}, %c{shift + 2}"] = None
+            test = f"ge %a{name}{shift + 2}, %c2" if shift < 0 else f"lt %a{name}{shift + 2}, %{end}"
+            guards[f"%g{name}{shift + 2} = arith.{test}"] = None
+    names = [line.split()[0] for line in guards if line.startswith("%g")]
+    chain = [f"%t0 = arith.and {names[0]}, {names[-1]}"]
+    chain += [f"%t{k + 1} = arith.and %t{k}, {name}" for k, name in enumerate(names)]
+    total = [f"%s{k + 1} = arith.{pick.choice(('add', 'maximum'))} %s{k}, %e{k}" for k in range(len(offsets))]
+    accumulates = pick.random() < 0.4
+    carried = pick.random() < 0.5
+    target = "%zero" if pick.random() < 0.3 else "%j"
+    body = [*guards, *chain]
+    if carried:
+        inner = [*loads, *total, f"%u = arith.add %acc, %s{len(offsets)}", "scf.yield %u"]
+        body += [f"%r = scf.if %t{len(names)} : i64 {{", *inner, "} {", "scf.yield %acc", "}", "scf.yield %r"]
+        header = "%sum = scf.for %zero, %n, %one, [%zero] : i64 {\n^(%j: i64, %acc: i64):"
+        footer = "}\nmem.store %sum, %y, [%i, %zero]"
+    else:
+        store = ["%s0_ = mem.load %y, [%i, TARGET]", "%v = arith.add %s0_, LAST"] if accumulates else []
+        store = [line.replace("LAST", f"%s{len(offsets)}") for line in store]
+        store.append(f"mem.store {'%v' if accumulates else f'%s{len(offsets)}'}, %y, [%i, TARGET]")
+        body += [f"scf.if %t{len(names)} {{", *loads, *total]
+        body += [line.replace("TARGET", target) for line in store]
+        body += ["scf.yield", "} {", "scf.yield", "}", "scf.yield"]
+        header, footer = "scf.for %zero, %n, %one, [] {\n^(%j: i64):", "}"
+    constants = "\n".join(f"%c{k} = arith.constant {{value = {k - 2}}} : i64" for k in range(5))
+    lines = "\n".join(body).replace("%s0,", "%one,")
+    return parse(
+        f"""
+func.module {{
+  func.func {{symbol = "k", sizes = ["M", "N"], written = [1]}} {{
+  ^(%x: ref<M x N x i64>, %y: ref<M x (N + 1) x i64>):
+    %m = func.size {{symbol = "M"}}
+    %n = func.size {{symbol = "N"}}
+    %zero = arith.constant {{value = 0}} : i64
+    %one = arith.constant {{value = 1}} : i64
+    {constants}
+    scf.for %zero, %m, %one, [] {{
+    ^(%i: i64):
+      {header}
+      {lines}
+      {footer}
+      scf.yield
+    }}
+    func.return
+  }}
+}}"""
+    )
+
+
+def test_no_element_is_read_that_was_not_read_before() -> None:
+    raised = 0
+    for seed in range(60):
+        module = guarded_kernel(seed)
+        for extents in ((0, 0), (1, 1), (2, 5), (6, 4)):
+            rng = np.random.default_rng(seed)
+            x, y = rng.integers(-3, 4, extents), rng.integers(-3, 4, (extents[0], extents[1] + 1))
+            expected = y.copy()
+            interpret(module, "k", [x, expected])
+            after = parse(str(module))
+            passes(after, "raise-loops")
+            raised += any(isinstance(op, st.Apply) for op in after.walk())
+            interpret(after, "k", [x, y])
+            np.testing.assert_array_equal(y, expected, f"seed {seed}, extents {extents}")
+    assert raised > 120

@@ -110,7 +110,7 @@ class _Seed:
             assert number is not None
             rest = at.value(arith.Constant(value=number, types=[values[0].type]))
             values = [call(at, "select", group.guard, values[0], rest)]
-        return [_widened(value, group.fn, self.strict, at) for value in values]
+        return [widened(value, group.fn, self.strict, at) for value in values]
 
     def _check_independent(self, values: Sequence[Value]) -> None:
         """Nothing that the op computes may rest on running values."""
@@ -201,7 +201,7 @@ def _cast(value: Value, dtype: DType, at: Builder) -> Value:
     return value if dtype_of(value.type) is dtype else at.value(arith.Cast.to(value, dtype))
 
 
-def _widened(value: Value, fn: str, strict: bool, at: Builder) -> Value:
+def widened(value: Value, fn: str, strict: bool, at: Builder) -> Value:
     """Sums and products of halves run in f32 and are rounded once; so do the products in a sum, unless strict."""
     half = value.op.value if isinstance(value.op, arith.Cast) and dtype_of(value.type) is f32 else value
     if fn not in ("add", "mul") or dtype_of(half.type) not in (f16, bf16):
