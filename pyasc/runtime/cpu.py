@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pyasc.ir.core import Value
+from pyasc.ir.dialects.arith import Constant
+from pyasc.ir.dialects.func import Module
+from pyasc.ir.dialects.scf import For
+from pyasc.ir.traits import PURE
 from pyasc.runtime.abi import KernelABI, describe, with_symbol
 from pyasc.runtime.build import BuildOptions, cached_library, environment_parts
 from pyasc.runtime.cache import CacheKey, default_cache
@@ -20,6 +25,9 @@ from pyasc.runtime.threads import load_kernel_library
 from pyasc.runtime.toolchain import default_toolchain
 
 PRINT = "py.print"
+_SHORT_LOOP = 1 << 16
+"""The largest constant trip count of a loop that counts as short."""
+
 _SLOW = frozenset({"scf.while", PRINT})
 """Operations that may take long on little data, or call back into Python: with them the lock is released."""
 
@@ -92,7 +100,29 @@ def entry_of(
     holding = library.function(abi.symbol, types, hold_gil=True)
     if kernel is None:
         return Entry(releasing, holding, faults.fail)
-    names = {op.name for op in kernel.module.walk()}
-    quick = names.isdisjoint(_SLOW)
-    can_fail = bool(faults.sites) or "mem.alloc" in names
-    return Entry(releasing, holding if quick else releasing, faults.fail, can_fail, kernel.watched)
+    can_fail = bool(faults.sites) or any(op.name == "mem.alloc" for op in kernel.module.walk())
+    quick = holding if is_quick_on_little_data(kernel.module) else releasing
+    return Entry(releasing, quick, faults.fail, can_fail, kernel.watched)
+
+
+def is_quick_on_little_data(module: Module) -> bool:
+    """Whether the time of a launch is bounded by the sizes of its arrays, and it does not call back into Python.
+
+    Then a launch on little data may keep the interpreter's lock.
+    """
+    for op in module.walk():
+        if op.name in _SLOW or (
+            isinstance(op, For) and not all(map(_follows_from_sizes, (op.lower, op.upper)))
+        ):
+            return False
+    return True
+
+
+def _follows_from_sizes(value: Value) -> bool:
+    op = value.op
+    if op is None:
+        # A counter is as bounded as its loop; a parameter can be anything.
+        return value.block is not None and isinstance(value.block.parent_op, For) and value.index == 0
+    if isinstance(op, Constant):
+        return abs(op.value) <= _SHORT_LOOP
+    return op.has(PURE) and all(map(_follows_from_sizes, op.operands))

@@ -216,3 +216,37 @@ def test_an_object_cannot_be_linked_without_a_compiler(
     monkeypatch.setenv("PYASC_CXX", "no-such-compiler")
     with pytest.raises(asc.ToolchainMissing, match="no C\\+\\+ compiler found"):
         asc.load(tmp_path / "k.o")
+
+
+ROWS = """
+from __future__ import annotations
+import pyasc as asc
+
+@asc.kernel
+def softmax(x: asc.float32[M, N], out: asc.float32[M, N]):
+    for i in asc.parallel_for(0, M):
+        high = x[i, 0]
+        for j in range(1, N):
+            high = max(high, x[i, j])
+        s = 0.0
+        for j in range(N):
+            s += asc.exp(x[i, j] - high)
+        for j in range(N):
+            out[i, j] = asc.exp(x[i, j] - high) / s
+"""
+
+
+def test_every_stage_that_was_dumped_can_be_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path / "rows.py", ROWS)
+    temps, saved = tmp_path / "temps", tmp_path / "out.npy"
+    assert run(capsys, file, "-o", str(tmp_path / "k.o"), "--save-temps", str(temps))[0] == 0
+    x = np.random.default_rng(0).random((5, 9)).astype(np.float32)
+    e = np.exp(x.astype(np.float64))
+    stages = sorted((temps / "softmax").glob("*.ir"))
+    assert len(stages) > 10
+    for stage in stages[:: max(1, len(stages) // 6)]:
+        arguments = ["--arg", "x=random:float32:5x9", "--arg", "out=zeros:float32:5x9", "--out", f"out={saved}"]
+        assert run(capsys, "run", str(stage), *arguments)[0] == 0, stage
+        np.testing.assert_allclose(np.load(saved), e / e.sum(axis=1, keepdims=True), rtol=1e-6)

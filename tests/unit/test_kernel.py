@@ -497,3 +497,47 @@ def test_a_compiler_that_fails_shows_what_it_said(monkeypatch: pytest.MonkeyPatc
     assert "cc: on fire" in str(failure.value) and str(script) in str(failure.value)
     assert failure.value.source is not None and "unbuilt" in failure.value.source.read_text()
     assert out.tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("loop", "quick"),
+    [
+        ("for i in range(N): x[i] += 1.0", True),
+        ("for i in range(N):\n        for j in range(i, N - 1): x[j] += x[i]", True),
+        ("for i in range(n): x[0] += 1.0", False),
+        ("for i in range(1000000): x[0] += 1.0", False),
+        ("for i in range(int(x[0])): x[0] += 1.0", False),
+        ("while x[0] > 1.0: x[0] = x[0] * 0.5", False),
+    ],
+)
+def test_only_launches_of_bounded_time_may_keep_the_interpreters_lock(loop: str, quick: bool) -> None:
+    from pyasc.runtime.cpu import is_quick_on_little_data
+
+    text = f"import pyasc as asc\n@asc.kernel\ndef k(x: asc.float32[N], n: int):\n    {loop}\n"
+    kernel = asc.kernel_from_source(text)
+    module = kernel.specialise(kernel.types_of()).lowered("O0").module
+    assert is_quick_on_little_data(module) is quick
+
+
+def test_threads_launch_one_kernel_on_arrays_of_their_own() -> None:
+    failures: list[str] = []
+
+    def work(seed: int) -> None:
+        for n in (1, 16, 5000, 20000):
+            x, out = np.full(n, seed, np.float32), np.zeros(n, np.float32)
+            for _ in range(20):
+                scale(x, out, 3.0)
+                try:
+                    pick(x, n + seed)
+                except IndexError as error:
+                    if str(n + seed) not in str(error):
+                        failures.append(str(error))
+            if not (out == 3 * seed).all():
+                failures.append(f"{seed} {n}")
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
