@@ -31,12 +31,13 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "atan2 hypot copysign"
     ),
     "pyasc.language.arrays": _words(
-        "all any arange argmax argmin broadcast_to concatenate cumprod cumsum dot empty empty_like "
-        "eye full full_like gelu layer_norm log_softmax matmul max mean min ones ones_like prod "
-        "relu reshape rms_norm sigmoid silu softmax sum transpose var where zeros zeros_like"
+        "all any arange argmax argmin broadcast_to clip concatenate cumprod cumsum dot einsum empty "
+        "empty_like eye full full_like gelu layer_norm log_softmax matmul max mean min ones "
+        "ones_like prod reciprocal relu reshape rms_norm sigmoid silu softmax split square stack "
+        "std sum take transpose var where zeros zeros_like"
     ),
     "pyasc.language.memory": _words("aligned_alloc atomic_add atomic_max atomic_min copy shared_memory"),
-    "pyasc.language.debug": _words("assert_ assert_shape print"),
+    "pyasc.language.debug": _words("assert_ assert_shape breakpoint print"),
     "pyasc.ir.diagnostics": (
         "CompileError",
         "Diagnostic",

@@ -39,6 +39,23 @@ def relu(v: Visitor, x: Val) -> Val:
     return table_function(v, "maximum", (x, Const(0)))
 
 
+def clip(v: Visitor, x: Val, low: Val, high: Val) -> Val:
+    """`asc.clip`; either bound may be None."""
+    if low != NONE:
+        x = table_function(v, "maximum", (x, low))
+    return x if high == NONE else table_function(v, "minimum", (x, high))
+
+
+def square(v: Visitor, x: Val) -> Val:
+    """`asc.square`."""
+    return arithmetic.binary(v, _MUL, x, x)
+
+
+def reciprocal(v: Visitor, x: Val) -> Val:
+    """`asc.reciprocal`."""
+    return arithmetic.binary(v, _DIV, Const(1.0), x)
+
+
 def sigmoid(v: Visitor, x: Val) -> Val:
     """`asc.sigmoid`."""
     return _in_float32(v, x, lambda value: _sigmoid(v, value))

@@ -124,5 +124,6 @@ RAW: dict[Any, Callable[[Visitor, ast.Call], Val]] = {
     debug.print: print_call,
     debug.assert_: assert_call,
     debug.assert_shape: assert_shape_call,
+    debug.breakpoint: breakpoint_call,
     breakpoint: breakpoint_call,
 }

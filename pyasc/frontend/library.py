@@ -15,6 +15,7 @@ from pyasc.frontend import (
     elementwise,
     memory,
     numeric,
+    rearrange,
     reductions,
     shapes,
 )
@@ -244,12 +245,13 @@ _LANGUAGE: dict[Any, Lowering] = {
     },
     **{
         getattr(arrays, name): getattr(reductions, name)
-        for name in "prod mean var argmax argmin cumsum cumprod".split()
+        for name in "prod mean var std argmax argmin cumsum cumprod".split()
     },
+    **{getattr(arrays, name): getattr(rearrange, name) for name in "stack split take einsum".split()},
     **{getattr(arrays, name): getattr(reductions, f"{name}_") for name in "sum max min any all".split()},
     **{
         getattr(arrays, name): getattr(activations, name)
-        for name in "relu sigmoid silu gelu softmax log_softmax layer_norm rms_norm".split()
+        for name in "clip square reciprocal relu sigmoid silu gelu softmax log_softmax layer_norm rms_norm".split()
     },
 }
 
@@ -271,7 +273,9 @@ METHODS: dict[str, Lowering] = {
     "min": reductions.min_,
     "any": reductions.any_,
     "all": reductions.all_,
-    **{name: getattr(reductions, name) for name in "prod mean var argmax argmin cumsum cumprod".split()},
+    **{name: getattr(reductions, name) for name in "prod mean var std argmax argmin cumsum cumprod".split()},
+    "clip": activations.clip,
+    "take": rearrange.take,
 }
 
 

@@ -164,6 +164,13 @@ def var(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     return numeric.cast_to(v, mean(v, arithmetic.binary(v, _MUL, centred, centred), axis, keepdims), dtype)
 
 
+def std(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
+    """`asc.std`: the square root of the variance."""
+    from pyasc.frontend.elementwise import table_function
+
+    return table_function(v, "sqrt", (var(v, array, axis, keepdims),))
+
+
 def _arg(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     value = numeric.as_tensor(v, array)
     keep = known_bool(v, keepdims)

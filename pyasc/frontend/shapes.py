@@ -222,11 +222,11 @@ def _remaining(v: Visitor, total: Val, others: Sequence[Val]) -> Val:
         raise v.error(None, "PA0506", "-1 beside a size of 0 stands for any number")
     rest = arithmetic.binary(v, mod, total, known)
     _require_equal(v, rest, ZERO, "cannot reshape: {} elements are left over")
-    quotient = _divided(total, known)
+    quotient = divided(total, known)
     return arithmetic.binary(v, div, total, known) if quotient is None else quotient
 
 
-def _divided(total: Val, by: Val) -> Val | None:
+def divided(total: Val, by: Val) -> Val | None:
     """The quotient of polynomials where dividing every term by one monomial is exact."""
     a, b = numeric.size_polynomial(total), numeric.size_polynomial(by)
     if a is None or b is None or len(b.terms) != 1:

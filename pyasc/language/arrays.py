@@ -18,10 +18,12 @@ __all__ = [
     "argmax",
     "argmin",
     "broadcast_to",
+    "clip",
     "concatenate",
     "cumprod",
     "cumsum",
     "dot",
+    "einsum",
     "empty",
     "empty_like",
     "eye",
@@ -37,13 +39,19 @@ __all__ = [
     "ones",
     "ones_like",
     "prod",
+    "reciprocal",
     "relu",
     "reshape",
     "rms_norm",
     "sigmoid",
     "silu",
     "softmax",
+    "split",
+    "square",
+    "stack",
+    "std",
     "sum",
+    "take",
     "transpose",
     "var",
     "where",
@@ -204,6 +212,13 @@ def var(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.var(values, axis=axis, keepdims=keepdims)
 
 
+def std(array: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The square root of the variance over `axis`."""
+    import numpy as np
+
+    return np.sqrt(var(array, axis=axis, keepdims=keepdims))
+
+
 def argmax(array: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first largest element along `axis` (of the flattened array by default)."""
     import numpy as np
@@ -279,6 +294,60 @@ def concatenate(arrays: Any, axis: int = 0) -> Any:
     import numpy as np
 
     return np.concatenate(arrays, axis=axis)
+
+
+def clip(x: Any, low: Any, high: Any) -> Any:
+    """The nearest number from `low` to `high`; either bound may be None."""
+    import numpy as np
+
+    return np.clip(x, low, high)
+
+
+def square(x: Any) -> Any:
+    """The product of x with itself."""
+    return x * x
+
+
+def reciprocal(x: Any) -> Any:
+    """The quotient 1 / x, of integers in float32."""
+    import numpy as np
+
+    return np.asarray(1.0 / x, _float_type(x))[()]
+
+
+def _float_type(x: Any) -> Any:
+    import numpy as np
+
+    dtype = np.asarray(x).dtype
+    return dtype if dtype.kind == "f" else np.float32
+
+
+def stack(arrays: Any, axis: int = 0) -> Any:
+    """Arrays of one shape along a new axis."""
+    import numpy as np
+
+    return np.stack(arrays, axis=axis)
+
+
+def split(array: Any, count: int, axis: int = 0) -> Any:
+    """`count` equal parts along an axis, as views."""
+    import numpy as np
+
+    return np.split(array, count, axis=axis)
+
+
+def take(array: Any, indices: Any, axis: int | None = None) -> Any:
+    """Elements of the flattened array, or parts along an axis, at computed indices."""
+    import numpy as np
+
+    return np.take(array, indices, axis=axis)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """A product-sum of one or two arrays in Einstein notation."""
+    import numpy as np
+
+    return np.einsum(equation, *operands)
 
 
 def relu(x: Any) -> Any:

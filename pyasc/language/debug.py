@@ -7,12 +7,17 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["assert_", "assert_shape", "print"]
+__all__ = ["assert_", "assert_shape", "breakpoint", "print"]
 
 
 def print(*values: Any) -> None:
     """Prints the values, with the place in the loops when it runs on a device."""
     builtins.print(*values)
+
+
+def breakpoint() -> None:
+    """Stops in the debugger in plain Python (`kernel.py_func`); does nothing on a device."""
+    builtins.breakpoint()
 
 
 def assert_(condition: Any, message: str = "assertion failed") -> None:

@@ -200,6 +200,47 @@ def joining(a: asc.float32[2, 3], b: asc.float32[4, 3], c: asc.float32[2, 5]):
     return asc.concatenate((a, b)), asc.concatenate([a, c], axis=1), asc.broadcast_to(a[0], (5, 3))
 
 
+@case(floats(2, 3), floats(2, 3))
+def stacking(a: asc.float32[2, 3], b: asc.float32[2, 3]):
+    return asc.stack((a, b)), asc.stack([a, b], axis=-1), asc.stack((a, b), 1)
+
+
+@case(floats(4, 6), M=4, N=6)
+def splitting(x: asc.float32[M, 6]):
+    a, b = asc.split(x, 2, axis=1)
+    return a + b, asc.split(x, 3, 1)[2]
+
+
+@case(floats(4, 5), np.array([3, -1, 0]))
+def taking(x: asc.float32[4, 5], i: asc.int64[3]):
+    return asc.take(x, i), asc.take(x, i, axis=0), asc.take(x, i, axis=1)
+
+
+@case(floats(3, 4), floats(4, 5), floats(3), M=3, K=4, N=5)
+def einstein(a: asc.float32[M, K], b: asc.float32[K, N], c: asc.float32[M]):
+    return (
+        asc.einsum("ij,jk->ik", a, b),
+        asc.einsum("ij,jk->ki", a, b),
+        asc.einsum("ij->j", a),
+        asc.einsum("ij->ji", a),
+        asc.einsum("ij,i->ij", a, c),
+        asc.einsum("ij,jk->i", a, b),
+        asc.einsum("i,i->", c, c),
+    )
+
+
+@case(floats(3, 4), integers(4))
+def small_functions(x: asc.float32[3, 4], i: asc.int32[4]):
+    return (
+        asc.clip(x, -0.5, 0.5),
+        asc.clip(i, 0, None),
+        asc.square(i),
+        asc.reciprocal(x),
+        asc.std(x, axis=1),
+        i.clip(0, 3),
+    )
+
+
 @case(floats(6), np.array([3, -1, 0, 3]), N=6)
 def gathers(x: asc.float32[N], i: asc.int64[4]):
     return x[i], x[i] + 1

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joining, splitting and picking parts of arrays, and products in Einstein notation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pyasc.frontend import arithmetic, numeric, shapes, views
+from pyasc.frontend.gather import gather
+from pyasc.frontend.reductions import axes_of, reduce, unwrap
+from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple, Val
+from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
+from pyasc.ir.dialects import tensor
+from pyasc.ir.sizes import Dim
+from pyasc.ir.types import ScalarType, TensorType
+
+_ADD, _DIV, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.FloorDiv, ast.Mult))
+_WHOLE = Slice(None, None, None)
+
+
+def stack(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
+    """`asc.stack`: arrays of one shape along a new axis."""
+    if not isinstance(arrays, Tuple) or not arrays.items:
+        raise v.error(None, "PA0402", "asc.stack takes a tuple of arrays")
+    parts = [numeric.as_tensor(v, each) for each in arrays.items]
+    (position,) = axes_of(v, axis, len(parts[0].shape) + 1)
+    index = [*[_WHOLE] * position, NONE]
+    return shapes.concatenate(
+        v, Tuple(tuple(views.basic_view(v, part, index) for part in parts)), Const(position)
+    )
+
+
+def split(v: Visitor, array: Val, count: Val, axis: Val = ZERO) -> Val:
+    """`asc.split` into equal parts, whose number is known when the kernel is compiled."""
+    base = shapes.base_of(v, array)
+    (position,) = axes_of(v, axis, len(base.shape))
+    if not isinstance(count, Const) or not isinstance(count.value, int) or count.value < 1:
+        raise v.error(None, "PA0509", "the number of parts must be known when the kernel is compiled")
+    size = shapes.divided(numeric.length(v, base, position), count)
+    if size is None:
+        raise v.error(None, "PA0506", f"the axis does not split into {count.value} equal parts")
+    return Tuple(tuple(_part(v, base, position, size, k) for k in range(count.value)), is_list=True)
+
+
+def _part(v: Visitor, base: Array | Tensor, position: int, size: Val, k: int) -> Val:
+    start = arithmetic.binary(v, _MUL, size, Const(k))
+    stop = arithmetic.binary(v, _ADD, start, size)
+    return views.basic_view(v, base, [*[_WHOLE] * position, Slice(start, stop, None)])
+
+
+def take(v: Visitor, array: Val, indices: Val, axis: Val = NONE) -> Val:
+    """`asc.take`: elements of the flattened array, or parts along an axis, at computed indices."""
+    base = numeric.as_tensor(v, array)
+    if axis == NONE:
+        return gather(v, shapes.flatten(v, base), (indices,), None)
+    rank = len(base.shape)
+    (position,) = axes_of(v, axis, rank)
+    front = [position, *(k for k in range(rank) if k != position)]
+    moved = views.permuted(v, base, front)
+    assert isinstance(moved, Tensor)
+    found = gather(v, moved, (indices,), None)
+    assert isinstance(found, Tensor)
+    count = len(found.shape) - rank + 1
+    back = [*range(count, count + position), *range(count), *range(count + position, len(found.shape))]
+    return views.permuted(v, found, back)
+
+
+def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
+    """`asc.einsum` of one or two arrays, each axis of an operand named once."""
+    text = (
+        equation.value.replace(" ", "")
+        if isinstance(equation, Const) and isinstance(equation.value, str)
+        else ""
+    )
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    tensors = [numeric.as_tensor(v, each) for each in operands]
+    if not arrow:
+        output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    _check_terms(v, terms, output, tensors)
+    named = [(term, _others(terms, k) + output) for k, term in enumerate(terms)]
+    reduced = [_summed(v, each, *words) for each, words in zip(tensors, named, strict=True)]
+    if len(reduced) == 1:
+        found, term = reduced[0]
+        return found if not term else views.permuted(v, _tensor(v, found), [term.index(c) for c in output])
+    return _product(v, reduced, output)
+
+
+def _others(terms: Sequence[str], position: int) -> str:
+    return "".join(term for k, term in enumerate(terms) if k != position)
+
+
+def _check_terms(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Tensor]) -> None:
+    fine = 1 <= len(terms) <= 2 and len(terms) == len(tensors)
+    ranks = [len(each.shape) for each in tensors]
+    fine = fine and [len(term) for term in terms] == ranks
+    fine = fine and all(term.isalpha() and len(set(term)) == len(term) for term in terms)
+    if not fine or len(set(output)) != len(output) or not set(output) <= set("".join(terms)):
+        raise v.error(
+            None,
+            "PA0509",
+            "this equation does not fit the operands",
+            hint="name each axis once, such as in 'ij,jk->ik', for one or two arrays",
+        )
+
+
+def _summed(v: Visitor, value: Tensor, term: str, needed: str) -> tuple[Val, str]:
+    """An operand without the axes that nothing else names."""
+    gone = [axis for axis, name in enumerate(term) if name not in needed]
+    if not gone:
+        return value, term
+    return reduce(v, "add", value, gone, False), "".join(name for name in term if name in needed)
+
+
+def _tensor(v: Visitor, value: Val) -> Tensor:
+    return value if isinstance(value, Tensor) else numeric.as_tensor(v, value)
+
+
+def _product(v: Visitor, operands: Sequence[tuple[Val, str]], output: str) -> Val:
+    (a, left), (b, right) = operands
+    if not left or not right:
+        term = left or right
+        scaled = arithmetic.binary(v, _MUL, a, b)
+        return scaled if not term else views.permuted(v, _tensor(v, scaled), [term.index(c) for c in output])
+    tensors = [_tensor(v, a), _tensor(v, b)]
+    number = numeric.promoted(v, tensors)
+    sizes: dict[str, Dim] = {}
+    for value, term in zip(tensors, (left, right), strict=True):
+        for axis, name in enumerate(term):
+            _same_size(v, sizes, name, value, axis)
+    wide = dtypes.f32 if number.dtype.is_float and number.dtype.bits < 32 else number.dtype
+    op = tensor.Contract(
+        lhs=v.emit.cast(tensors[0].value, number.dtype),
+        rhs=v.emit.cast(tensors[1].value, number.dtype),
+        equation=f"{left},{right}->{output}",
+        accumulate=ScalarType(wide),
+        types=[TensorType(tuple(sizes[name] for name in output), number.dtype)],
+    )
+    return unwrap(v, v.emit.value(op))
+
+
+def _same_size(v: Visitor, sizes: dict[str, Dim], name: str, value: Tensor, axis: int) -> None:
+    known = sizes.setdefault(name, value.shape[axis])
+    if known != value.shape[axis] or known is None:
+        raise v.error(None, "PA0502", f"the axis `{name}` has sizes {known} and {value.shape[axis]}")
