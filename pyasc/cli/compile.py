@@ -15,13 +15,12 @@ import click
 from pyasc.cli.failures import MISSING, Failure
 from pyasc.cli.loading import lowered_kernels
 from pyasc.cli.options import request_of, specialisation_options
-from pyasc.cli.output import write_text
+from pyasc.cli.output import print_remarks, write_text
 from pyasc.runtime.compiler import LEVELS, PIPELINE_BY_LEVEL, LoweredKernel, Unit, emit, module_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyasc.passes.base import Remark
 
 _HELP = """Compile the kernels of FILE, a Python file or a file of IR.
 
@@ -162,10 +161,3 @@ def progress(text: str) -> Iterator[None]:
     finally:
         if shown:
             print(f"\r{' ' * (len(text) + 4)}\r", end="", file=sys.stderr, flush=True)
-
-
-def print_remarks(remarks: Sequence[Remark]) -> None:
-    """Print remarks on the error stream, in the order of the source."""
-    for remark in sorted(remarks, key=lambda each: (each.loc.file, each.loc.line)):
-        hint = f"\n  hint: {remark.hint}" if remark.hint else ""
-        print(f"{remark.loc}: remark: {remark.message} [{remark.pass_name}]{hint}", file=sys.stderr)

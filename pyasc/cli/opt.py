@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from pyasc.cli.output import read_text, write_text
+from pyasc.cli.output import print_remarks, read_text, write_text
 from pyasc.ir.parser import parse
 from pyasc.ir.printer import print_op
 from pyasc.ir.verifier import check
-from pyasc.passes.base import Context, run_passes
+from pyasc.passes.base import run_passes
 from pyasc.passes.instrument import Instrument, statistics
 from pyasc.passes.pipeline_parser import parse_pipeline
 
@@ -61,14 +61,8 @@ def opt_command(
         check(module, level)
     write_text(print_op(module, locations=locations) + "\n", output)
     if remarks:
-        _print_remarks(context)
+        print_remarks(context.remarks)
     if pass_statistics:
         print(statistics(context), file=sys.stderr)
     if timing:
         print(instrument.timing(), file=sys.stderr)
-
-
-def _print_remarks(context: Context) -> None:
-    for remark in context.remarks:
-        hint = f"\n  hint: {remark.hint}" if remark.hint else ""
-        print(f"{remark.loc}: remark: {remark.message} [{remark.pass_name}]{hint}", file=sys.stderr)

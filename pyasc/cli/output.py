@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyasc.cli.failures import Failure
 from pyasc.runtime.files import write_atomically
+
+if TYPE_CHECKING:
+    from pyasc.passes.base import Remark
 
 STANDARD = "-"
 
@@ -30,3 +35,10 @@ def write_text(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
         return
     write_atomically(output.absolute(), text)
+
+
+def print_remarks(remarks: Sequence[Remark]) -> None:
+    """Print remarks on the error stream, in the order of the source."""
+    for remark in sorted(remarks, key=lambda each: (each.loc.file, each.loc.line)):
+        hint = f"\n  hint: {remark.hint}" if remark.hint else ""
+        print(f"{remark.loc}: remark: {remark.message} [{remark.pass_name}]{hint}", file=sys.stderr)

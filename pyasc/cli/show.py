@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import click
 
-from pyasc.cli.compile import ir_text, pipeline_of, print_remarks, unit_of
+from pyasc.cli.compile import ir_text, pipeline_of, unit_of
 from pyasc.cli.loading import Request, lowered_kernels
 from pyasc.cli.options import request_of, specialisation_options
+from pyasc.cli.output import print_remarks
 from pyasc.runtime.compiler import LEVELS
 
 _HELP = """Print the kernels of FILE (Python or IR) at one level; without --level, at every level.
