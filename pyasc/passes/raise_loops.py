@@ -40,7 +40,6 @@ from pyasc.passes.analysis.dependence import find_conflict
 from pyasc.passes.analysis.effects import EffectTable
 from pyasc.passes.analysis.raising import CannotRaise, Proofs, is_plain
 from pyasc.passes.analysis.raising_absorb import Absorption
-from pyasc.passes.analysis.raising_checks import drop_proved_checks
 from pyasc.passes.analysis.raising_distribute import split
 from pyasc.passes.analysis.raising_fills import fold_fills
 from pyasc.passes.analysis.raising_flatten import refusal
@@ -65,7 +64,6 @@ class RaiseLoops(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Work from the innermost loops outwards, then put the iterators of what was made in order."""
         proofs = Proofs(func)
-        checks = drop_proved_checks(func, proofs)
         views = look_through_views(func)
         raised = 0
         for op in list(func.walk_inner_first()):
@@ -77,8 +75,7 @@ class RaiseLoops(FunctionPass):
             context.count("widened sums", widen_halves(op))
         context.count("raised loops", raised)
         context.count("views seen through", views)
-        context.count("checks that hold", checks)
-        return raised + views + checks > 0
+        return raised + views > 0
 
     def _try(self, loop: scf.For, proofs: Proofs, context: Context) -> int:
         """Raise a loop, or its parts one by one; returns how many loops that were."""

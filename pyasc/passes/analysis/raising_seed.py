@@ -128,21 +128,13 @@ class _Seed:
     def _apply(self, at: Builder, values: Sequence[Value], guarded: bool) -> st.Apply:
         nest = Nest((), self.loop.body.block.terminator)
         maps = [_map(nest, each.op) for each in self.stores]
-        slots = [slot for group in self.groups for slot in group.slots]
-        new_types = [value.type for value in values[len(self.stores) : len(self.stores) + len(slots)]]
-        names = [self.loop.carried[slot].name for slot in slots]
-        cells = [
-            at.value(mem.Alloc(types=[RefType((), dtype_of(type_), "local")]), name)
-            for type_, name in zip(new_types, names, strict=True)
-        ]
-        inits = [
-            _cast(self.loop.carried[slot], dtype_of(type_), at)
-            for slot, type_ in zip(slots, new_types, strict=True)
-        ]
+        slots = self._slots()
+        types = [value.type for value in values[len(maps) : len(maps) + len(slots)]]
+        cells = [self._cell(slot, type_, at) for slot, type_ in zip(slots, types, strict=True)]
+        starts = [self.loop.carried[slot] for slot in slots]
         op = st.Apply(
             symbols=nest.symbols,
-            inputs=(),
-            inits=inits,
+            inits=[_cast(start, dtype_of(type_), at) for start, type_ in zip(starts, types, strict=True)],
             outputs=[*(each.op.ref for each in self.stores), *cells],
             iterators=(),
             lower=(),
@@ -153,16 +145,30 @@ class _Seed:
             guarded=guarded,
             strict=self.strict,
             body=self._body(values),
-            combine=combiner(new_types, merged(self.groups)) if slots else Region(),
+            combine=self._combiner(types),
             loc=self.stores[0].op.loc if self.stores else self.loop.loc,
         )
-        for running, name in zip(op.combine.block.args if slots else (), names, strict=False):
-            running.name = name
         at.insert(op)
         loads_to_inputs(op)
         for each in self.stores:
             each.op.erase()
         return op
+
+    def _slots(self) -> list[int]:
+        return [slot for group in self.groups for slot in group.slots]
+
+    def _cell(self, slot: int, type_: Type, at: Builder) -> Value:
+        cell = mem.Alloc(types=[RefType((), dtype_of(type_), "local")])
+        return at.value(cell, self.loop.carried[slot].name)
+
+    def _combiner(self, types: Sequence[Type]) -> Region:
+        """All groups side by side; running values keep the names that they have in the loop."""
+        if not types:
+            return Region()
+        region = combiner(types, merged(self.groups))
+        for arg, slot in zip(region.block.args, self._slots(), strict=False):
+            arg.name = self.loop.carried[slot].name
+        return region
 
     def _body(self, values: Sequence[Value]) -> Region:
         region = block_of()
@@ -175,8 +181,7 @@ class _Seed:
     def _load_running(self, op: st.Apply, terminator: Operation) -> None:
         """Load the running values behind the op; they are yielded, and stored where they were."""
         at = Builder(self.loop.body.block, terminator, op.loc)
-        slots = [slot for group in self.groups for slot in group.slots]
-        for slot, k in zip(slots, op.combined, strict=True):
+        for slot, k in zip(self._slots(), op.combined, strict=True):
             old = self.recurrences.yielded[slot]
             loaded = at.value(mem.Load(ref=op.outputs[k], indices=()), self.loop.carried[slot].name)
             new = _cast(loaded, dtype_of(old.type), at)
