@@ -179,3 +179,14 @@ def test_matmul_object(rng: np.random.Generator, m: int, n: int, k: int, blockwi
     assert result.kernel_type == "MIX_AIC_1_2"
     exact = a.astype(np.float64) @ b.astype(np.float64).T + bias
     np.testing.assert_allclose(result.outputs[0], exact, rtol=1e-4, atol=1e-4)
+
+
+def test_operators_and_bit_masks(rng: np.random.Generator) -> None:
+    x, y = rng.standard_normal((2, 64)).astype(F32)
+    out, bits = clean(
+        run(expert("operators"), [source(x), source(y), poisoned(192, F32), poisoned(8, np.uint8)])
+    ).outputs
+    assert (out[:64] == np.where(np.arange(64) % 2 == 0, (x + y) * x, F32(-1))).all()
+    assert (out[64:128] == np.arange(64) + 0.5).all()
+    assert (out[128:].reshape(8, 8) == x[:8]).all()
+    assert (bits == np.packbits(x < y, bitorder="little")).all()

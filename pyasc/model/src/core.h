@@ -126,7 +126,8 @@ struct Core {
     bool pad_set = false;
     uint64_t cmp_low = 0, cmp_high = 0;
     uint8_t cmp_undefined[16];
-    float acc_value = 0;
+    float acc_value = 0, extreme_value = 0;
+    uint32_t extreme_index = 0;
     uint16_t merge_counts[4] = {};
     bool column_major = false, hf32 = false;
     std::unordered_map<uint64_t, CacheLine> cache;

@@ -158,6 +158,76 @@ void math(Math f, const View& dst, const View& src, const View* tmp, uint32_t co
     finish(count, launch->number("software_math_steps"), dtype_bytes(src.dtype));
 }
 
+void arange(const View& dst, Scalar first, Scalar step, int32_t count, Loc loc)
+{
+    need_vector_core("Arange", loc);
+    need_pipe("Arange", loc);
+    scalar_cost(launch->number("software_call_scalar_cycles"));
+    const bool integer = dst.dtype == DType::I16 || dst.dtype == DType::I32;
+    if (!integer && dst.dtype != DType::F16 && dst.dtype != DType::F32) {
+        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Arange takes int16, half, int32 and float");
+        return;
+    }
+    const Rows to = whole(dst, static_cast<uint32_t>(std::max(count, 0)));
+    if (count <= 0 || !check_rows(dst, to, 32, PIPE_V, loc)) {
+        return;
+    }
+    open(nullptr, 0, &to, 1, loc);
+    const uint32_t esize = dtype_bytes(dst.dtype);
+    for (int32_t i = 0; i < count; ++i) {
+        const uint32_t index = static_cast<uint32_t>(i);
+        if (!integer) {
+            put(dst, index, first.f + step.f * i, false);
+            continue;
+        }
+        const int64_t v = first.i + step.i * i;
+        memcpy(data_at(UB, dst.addr + index * esize), &v, esize);
+        if (launch->check) {
+            memset(undefined_at(UB, dst.addr + index * esize), 0, esize);
+        }
+    }
+    finish(static_cast<uint64_t>(count), 2, esize);
+}
+
+void broadcast(const View& dst, const View& src, int dims, int axis, const uint32_t* to, const uint32_t* from,
+               const View& tmp, Loc loc)
+{
+    need_vector_core("Broadcast", loc);
+    need_pipe("Broadcast", loc);
+    scalar_cost(launch->number("software_call_scalar_cycles"));
+    const uint32_t esize = dtype_bytes(dst.dtype);
+    const uint32_t rows = dims == 2 ? to[0] : 1, cols = to[dims - 1], from_cols = from[dims - 1];
+    const uint32_t from_rows = dims == 2 ? from[0] : 1;
+    const bool fits = (from_rows == rows || from_rows == 1) && (from_cols == cols || from_cols == 1);
+    if (dst.dtype != DType::I8 && dst.dtype != DType::U8 && dst.dtype != DType::F16 && dst.dtype != DType::F32) {
+        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Broadcast takes int8, uint8, half and float");
+        return;
+    }
+    if (!fits || (dims == 2 && axis == 0 && from_cols * esize % 32 != 0)) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0,
+               "Broadcast: the shapes do not fit, or rows repeated along axis 0 do not fill 32 bytes");
+        return;
+    }
+    const Rows in = whole(src, from_rows * from_cols), out = whole(dst, rows * cols);
+    const Rows scratch{UB, tmp.addr, 1, tmp.bytes, 0};
+    if (!check_rows(src, in, 32, PIPE_V, loc) || !check_rows(dst, out, 32, PIPE_V, loc)
+        || !apart(in, out, "source and destination", loc) || !apart(scratch, in, "scratch and source", loc)
+        || !apart(scratch, out, "scratch and destination", loc)) {
+        return;
+    }
+    const Rows writes[2] = {out, scratch};
+    open(&in, 1, writes, 2, loc);
+    for (uint32_t i = 0; i < rows * cols; ++i) {
+        const uint32_t r = from_rows == 1 ? 0 : i / cols, c = from_cols == 1 ? 0 : i % cols;
+        const uint32_t d = dst.addr + i * esize, s = src.addr + (r * from_cols + c) * esize;
+        memcpy(data_at(UB, d), data_at(UB, s), esize);
+        if (launch->check) {
+            memcpy(undefined_at(UB, d), undefined_at(UB, s), esize);
+        }
+    }
+    finish(uint64_t(rows) * cols, 2, esize);
+}
+
 void soft_max(const View& dst, const View& sum, const View& max, const View& src, const View* tmp, uint32_t rows,
               uint32_t cols, uint32_t valid, Loc loc)
 {

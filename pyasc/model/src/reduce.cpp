@@ -139,6 +139,17 @@ void store_index(uint32_t at, DType t, uint32_t index, bool undefined)
     }
 }
 
+// The result registers hold the last result of their kind.
+void keep_result(Fold f, const Item& got)
+{
+    if (f == Fold::SUM) {
+        core->acc_value = got.value;
+    } else {
+        core->extreme_value = got.value;
+        core->extreme_index = got.index;
+    }
+}
+
 bool reducible(DType t, Loc loc)
 {
     if (t == DType::F16 || t == DType::F32) {
@@ -191,7 +202,7 @@ void reduce_repeat(Fold f, const View& dst, const View& src, const Lanes& lanes,
         if (order != ReduceOrder::ORDER_ONLY_VALUE) {
             store_index(at + (order == ReduceOrder::ORDER_VALUE_INDEX ? esize : 0), src.dtype, got.index, got.undefined);
         }
-        core->acc_value = f == Fold::SUM ? got.value : core->acc_value;
+        keep_result(f, got);
     }
     charge(PIPE_V, vector_cycles(plan, rate_of("repeat", src.dtype)));
 }
@@ -382,18 +393,18 @@ void reduce_tensor(Fold f, const View& dst, const View& src, const View& tmp, co
     if (two) {
         store_index(dst.addr + esize, src.dtype, total.index, total.undefined || !index);
     }
-    core->acc_value = f == Fold::SUM ? total.value : core->acc_value;
+    keep_result(f, total);
     charge(PIPE_V, launch->number("vector_startup_cycles"));
 }
 
-void read_reduction(bool, DType dtype, void* value, uint64_t*, Loc)
+void read_reduction(bool sum, DType dtype, void* value, void* index, Loc)
 {
     scalar_cost(1);
-    if (dtype == DType::F16) {
-        const uint16_t bits = half_bits(core->acc_value);
-        memcpy(value, &bits, 2);
-    } else {
-        memcpy(value, &core->acc_value, 4);
+    const float v = sum ? core->acc_value : core->extreme_value;
+    const uint16_t bits = half_bits(v);
+    memcpy(value, dtype == DType::F16 ? static_cast<const void*>(&bits) : &v, dtype_bytes(dtype));
+    if (index != nullptr) {
+        memcpy(index, &core->extreme_index, dtype_bytes(dtype));
     }
 }
 

@@ -56,6 +56,37 @@ void init_soc_state(Loc)
     core->mask_low = core->mask_high = ~0ull;
 }
 
+Loc last_call() { return core->last_call; }
+
+void check_assertion(bool holds, const char* expression, Loc loc)
+{
+    scalar_cost(1);
+    if (!holds) {
+        report("assert", loc, PIPE_S, nullptr, 0, 0, "assert(%s) failed", expression);
+    }
+}
+
+void dump(const View& t, uint32_t tag, uint32_t count, Loc loc)
+{
+    scalar_cost(1);
+    char text[64];
+    snprintf(text, sizeof text, "%s:%d tag %u:", core->name().c_str(), loc.line, tag);
+    std::string line = text;
+    const uint32_t esize = dtype_bytes(t.dtype);
+    const Space s = space_of(t.position, loc);
+    for (uint32_t i = 0; i < count && t.addr + (i + 1) * esize <= memory(s).size; ++i) {
+        uint64_t bits = 0;
+        memcpy(&bits, data_at(s, t.addr + i * esize), esize);
+        const double value = t.dtype == DType::F16 ? half_value(static_cast<uint16_t>(bits))
+                           : t.dtype == DType::BF16 ? bfloat16_value(static_cast<uint16_t>(bits))
+                           : t.dtype == DType::F32 ? __builtin_bit_cast(float, static_cast<uint32_t>(bits))
+                           : static_cast<double>(static_cast<int64_t>(bits << (64 - 8 * esize)) >> (64 - 8 * esize));
+        snprintf(text, sizeof text, " %g", value);
+        line += text;
+    }
+    print((line + "\n").c_str());
+}
+
 bool is_cube_core()
 {
     scalar_cost(0);
@@ -173,7 +204,8 @@ std::string write_report(const std::string& error)
     out += "], \"unwritten\": [";
     for (size_t i = 0; i < launch->buffers.size(); ++i) {
         const auto& u = launch->buffers[i]->undefined;
-        const auto first = std::find_if(u.begin(), u.end(), [](uint8_t b) { return b != 0; });
+        const bool complete = u.empty() || (u[0] == 0 && memcmp(u.data(), u.data() + 1, u.size() - 1) == 0);
+        const auto first = complete ? u.end() : std::find_if(u.begin(), u.end(), [](uint8_t b) { return b != 0; });
         const auto count = std::count_if(first, u.end(), [](uint8_t b) { return b != 0; });
         out += (i ? ", [" : "[") + std::to_string(count) + ", " + std::to_string(first - u.begin()) + "]";
     }

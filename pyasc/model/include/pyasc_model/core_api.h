@@ -146,7 +146,7 @@ void reduce_pair(const View& dst, const View& src, const Lanes& lanes, int dst_r
                  Loc loc);
 void reduce_tensor(Fold fold, const View& dst, const View& src, const View& tmp, const Lanes& lanes, int src_repeat,
                    bool index, Loc loc);
-void read_reduction(bool sum, DType dtype, void* value, uint64_t* index, Loc loc);
+void read_reduction(bool sum, DType dtype, void* value, void* index, Loc loc);
 
 // Layout and sort
 void broadcast_blocks(const View& dst, const View& src, uint8_t repeat, const AscendC::BrcbRepeatParams& p, Loc loc);
@@ -185,6 +185,10 @@ int64_t sub_block_count(Loc loc);
 int64_t task_ratio(Loc loc);
 int64_t system_cycle(Loc loc);
 void init_soc_state(Loc loc);
+// The line of the call made last: all that an operator, which takes no defaulted parameter, can say of itself.
+Loc last_call();
+void check_assertion(bool holds, const char* expression, Loc loc);
+void dump(const View& t, uint32_t tag, uint32_t count, Loc loc);
 void scalar_instruction(Loc loc);
 void print(const char* text);
 uint8_t* system_workspace(Loc loc);
@@ -214,6 +218,9 @@ void matmul(const MatmulCall& call, Loc loc);
 enum class Math : uint8_t { Tanh, Erf, Sigmoid, Gelu, FasterGelu, Silu, Exp, Log, Log2, Log10, Sin, Cos, Floor, Ceil,
                             Trunc, Round, Sign, Erfc, COUNT };
 void math(Math f, const View& dst, const View& src, const View* tmp, uint32_t count, Loc loc);
+void arange(const View& dst, Scalar first, Scalar step, int32_t count, Loc loc);
+void broadcast(const View& dst, const View& src, int dims, int axis, const uint32_t* to, const uint32_t* from,
+               const View& tmp, Loc loc);
 void soft_max(const View& dst, const View& sum, const View& max, const View& src, const View* tmp, uint32_t rows,
               uint32_t cols, uint32_t valid_cols, Loc loc);
 void layer_norm(const View& out, const View& mean, const View& variance, const View& x, const View& gamma,

@@ -72,6 +72,13 @@ inline void Fixpipe(const LocalTensor<D>& d, const LocalTensor<S>& s, const Fixp
     static_assert(sizeof(D) < 4 && !IsSameType<D, uint8_t>::value, "L0C to L1 takes half, bfloat16 and int8");
     pyasc_model::fixpipe(nullptr, &d.view, s.view, nullptr, p, CONFIG.format == CO2Layout::ROW_MAJOR, loc);
 }
+template <typename D, typename S, const FixpipeConfig& CONFIG = CFG_ROW_MAJOR>
+inline void Fixpipe(const LocalTensor<D>& d, const LocalTensor<S>& s, const LocalTensor<uint64_t>& scales,
+                    const FixpipeParamsV220& p, PYASC_LOC)
+{
+    static_assert(sizeof(D) < 4 && !IsSameType<D, uint8_t>::value, "L0C to L1 takes half, bfloat16 and int8");
+    pyasc_model::fixpipe(nullptr, &d.view, s.view, &scales.view, p, CONFIG.format == CO2Layout::ROW_MAJOR, loc);
+}
 template <typename D, typename S>
 inline void DataCopy(const GlobalTensor<D>& d, const LocalTensor<S>& s, const DataCopyCO12DstParams& p, PYASC_LOC)
 {

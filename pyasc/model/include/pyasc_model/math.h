@@ -66,6 +66,23 @@ PYASC_GELU(Gelu, Gelu)
 PYASC_GELU(FasterGelu, FasterGelu)
 #undef PYASC_GELU
 
+template <typename T>
+inline void ArithProgression(const LocalTensor<T>& d, T first, T diff, int32_t count, PYASC_LOC)
+{
+    pyasc_model::arange(d.view, pyasc_model::to_scalar(first), pyasc_model::to_scalar(diff), count, loc);
+}
+template <typename T>
+inline void Arange(const LocalTensor<T>& d, T first, T diff, int32_t count, PYASC_LOC)
+{
+    ArithProgression(d, first, diff, count, loc);
+}
+template <typename T, int32_t DIM, int32_t AXIS, bool REUSE = false>
+inline void Broadcast(const LocalTensor<T>& d, const LocalTensor<T>& s, const uint32_t (&dstShape)[DIM],
+                      const uint32_t (&srcShape)[DIM], LocalTensor<uint8_t>& tmp, PYASC_LOC)
+{
+    pyasc_model::broadcast(d.view, s.view, DIM, AXIS, dstShape, srcShape, tmp.view, loc);
+}
+
 struct SoftMaxShapeInfo {
     uint32_t srcM = 0, srcK = 0, oriSrcM = 0, oriSrcK = 0;
 };

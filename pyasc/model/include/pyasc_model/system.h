@@ -127,6 +127,12 @@ inline D ScalarCast(S v, PYASC_LOC)
     }
 }
 
+template <typename T>
+inline void DumpTensor(const LocalTensor<T>& t, uint32_t tag, uint32_t count, PYASC_LOC)
+{
+    pyasc_model::dump(t.view, tag, count, loc);
+}
+
 inline int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 inline int printf(const char* format, ...)
 {
@@ -140,3 +146,7 @@ inline int printf(const char* format, ...)
 }
 
 }  // namespace AscendC
+
+#ifndef assert
+#define assert(expression, ...) pyasc_model::check_assertion(static_cast<bool>(expression), #expression, pyasc_model::Loc::here())
+#endif

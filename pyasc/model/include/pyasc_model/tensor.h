@@ -9,6 +9,18 @@ using pyasc_model::DTypeOf;
 using pyasc_model::GmView;
 using pyasc_model::View;
 
+// What `a + b` and `a < b` stand for until they are assigned to a tensor, whose whole length they then fill.
+template <typename T>
+struct BinaryExpression {
+    pyasc_model::Op op;
+    View a, b;
+};
+template <typename T>
+struct CompareExpression {
+    CMPMODE mode;
+    View a, b;
+};
+
 template <typename T>
 class LocalTensor {
 public:
@@ -35,6 +47,19 @@ public:
     explicit LocalTensor(const View& v) : view(v) { view.dtype = DTypeOf<T>::value; }
     LocalTensor(TPosition pos, uint32_t addr, uint32_t count, PYASC_LOC)
         : view(pyasc_model::static_tensor(pos, addr, count * sizeof(T), DTypeOf<T>::value, loc)) {}
+
+    void operator=(const BinaryExpression<T>& e)
+    {
+        const View sources[2] = {e.a, e.b};
+        pyasc_model::elementwise(e.op, view, sources, 2, pyasc_model::Lanes::count(GetSize()),
+                                 pyasc_model::Strides::dense(), {}, RoundMode::CAST_NONE, pyasc_model::last_call());
+    }
+    template <typename S>
+    void operator=(const CompareExpression<S>& e)
+    {
+        pyasc_model::compare(view, e.a, &e.b, {}, e.mode, pyasc_model::Lanes::count(e.a.bytes / sizeof(S)),
+                             pyasc_model::Strides::dense(), pyasc_model::last_call());
+    }
 
     LocalTensor operator[](uint32_t offset) const
     {
@@ -113,6 +138,33 @@ public:
 
     GmView view;
 };
+
+#define PYASC_OPERATOR(SIGN, OP)                                                                                   \
+    template <typename T>                                                                                          \
+    inline BinaryExpression<T> operator SIGN(const LocalTensor<T>& a, const LocalTensor<T>& b)                     \
+    {                                                                                                              \
+        return {pyasc_model::Op::OP, a.view, b.view};                                                              \
+    }
+PYASC_OPERATOR(+, Add)
+PYASC_OPERATOR(-, Sub)
+PYASC_OPERATOR(*, Mul)
+PYASC_OPERATOR(/, Div)
+PYASC_OPERATOR(&, And)
+PYASC_OPERATOR(|, Or)
+#undef PYASC_OPERATOR
+#define PYASC_OPERATOR(SIGN, MODE)                                                                                 \
+    template <typename T>                                                                                          \
+    inline CompareExpression<T> operator SIGN(const LocalTensor<T>& a, const LocalTensor<T>& b)                    \
+    {                                                                                                              \
+        return {CMPMODE::MODE, a.view, b.view};                                                                    \
+    }
+PYASC_OPERATOR(<, LT)
+PYASC_OPERATOR(>, GT)
+PYASC_OPERATOR(==, EQ)
+PYASC_OPERATOR(<=, LE)
+PYASC_OPERATOR(>=, GE)
+PYASC_OPERATOR(!=, NE)
+#undef PYASC_OPERATOR
 
 template <typename T>
 inline T ReadGmByPassDCache(T* addr, PYASC_LOC)

@@ -110,8 +110,39 @@ inline void Gatherb(const LocalTensor<T>& d, const LocalTensor<T>& s, const Loca
     pyasc_model::gather_blocks(d.view, s.view, offsets.view, repeat, p, loc);
 }
 
+// ---- the same with the lanes of a repeat as bits
+template <typename T, typename M, bool SET = true>
+inline void Compare(const LocalTensor<M>& d, const LocalTensor<T>& a, const LocalTensor<T>& b, CMPMODE mode,
+                    uint64_t mask[], uint8_t repeat, const BinaryRepeatParams& p, PYASC_LOC)
+{
+    pyasc_model::compare(d.view, a.view, &b.view, {}, mode, Lanes::bits(SET, mask, repeat, sizeof(T) <= 2),
+                         Strides::binary(p), loc);
+}
+template <typename T, typename M, bool SET = true>
+inline void Select(const LocalTensor<T>& d, const LocalTensor<M>& m, const LocalTensor<T>& a, const LocalTensor<T>& b,
+                   SELMODE mode, uint64_t mask[], uint8_t repeat, const BinaryRepeatParams& p, PYASC_LOC)
+{
+    pyasc_model::select(d.view, m.view, a.view, &b.view, {}, mode, Lanes::bits(SET, mask, repeat, sizeof(T) <= 2),
+                        Strides::binary(p), loc);
+}
+template <typename T>
+inline void Gather(const LocalTensor<T>& d, const LocalTensor<T>& s, const LocalTensor<uint32_t>& offsets,
+                   uint32_t base, uint64_t mask[], uint8_t repeat, uint16_t dstRep, PYASC_LOC)
+{
+    pyasc_model::gather(d.view, s.view, offsets.view, base, Lanes::bits(true, mask, repeat, sizeof(T) <= 2), dstRep,
+                        loc);
+}
+
 // ---- reductions: the old names put repeat before mask in Block and Pair forms
 #define PYASC_WHOLE(NAME, FOLD)                                                                                    \
+    template <typename T, bool SET = true>                                                                         \
+    inline void NAME(const LocalTensor<T>& d, const LocalTensor<T>& s, const uint64_t mask[], int32_t repeat,      \
+                     int32_t dstRep, int32_t srcBlk, int32_t srcRep,                                               \
+                     ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, PYASC_LOC)                                \
+    {                                                                                                              \
+        pyasc_model::reduce_repeat(FOLD, d.view, s.view, Lanes::bits(SET, mask, repeat, sizeof(T) <= 2), dstRep,   \
+                                   srcBlk, srcRep, order, loc);                                                    \
+    }                                                                                                              \
     template <typename T, bool SET = true>                                                                         \
     inline void NAME(const LocalTensor<T>& d, const LocalTensor<T>& s, int32_t mask, int32_t repeat,               \
                      int32_t dstRep, int32_t srcBlk, int32_t srcRep,                                               \
@@ -129,6 +160,13 @@ inline void WholeReduceSum(const LocalTensor<T>& d, const LocalTensor<T>& s, int
 {
     pyasc_model::reduce_repeat(Fold::SUM, d.view, s.view, Lanes::first(SET, mask, repeat), dstRep, srcBlk, srcRep,
                                ReduceOrder::ORDER_ONLY_VALUE, loc);
+}
+template <typename T, bool SET = true>
+inline void WholeReduceSum(const LocalTensor<T>& d, const LocalTensor<T>& s, const uint64_t mask[], int32_t repeat,
+                           int32_t dstRep, int32_t srcBlk, int32_t srcRep, PYASC_LOC)
+{
+    pyasc_model::reduce_repeat(Fold::SUM, d.view, s.view, Lanes::bits(SET, mask, repeat, sizeof(T) <= 2), dstRep,
+                               srcBlk, srcRep, ReduceOrder::ORDER_ONLY_VALUE, loc);
 }
 template <typename T>
 inline void RepeatReduceSum(const LocalTensor<T>& d, const LocalTensor<T>& s, int32_t repeat, int32_t mask,
@@ -215,6 +253,11 @@ inline T GetAccVal(PYASC_LOC)
     T v;
     pyasc_model::read_reduction(true, DTypeOf<T>::value, &v, nullptr, loc);
     return v;
+}
+template <typename T>
+inline void GetReduceMaxMinCount(T& value, T& index, PYASC_LOC)
+{
+    pyasc_model::read_reduction(false, DTypeOf<T>::value, &value, &index, loc);
 }
 template <typename T>
 inline T GetReduceRepeatSumSpr(PYASC_LOC) { return GetAccVal<T>(loc); }
