@@ -27,6 +27,7 @@ from pyasc.frontend.values import (
     Deferred,
     Parts,
     Poison,
+    Row,
     Scalar,
     Tensor,
     Unset,
@@ -302,9 +303,10 @@ class Carried:
             return True
         if same(final, entry) or name not in self.live_in | self.live_out or isinstance(entry, Poison):
             return False
-        return self._break(
-            name, Conflict(f"{numeric.describe(entry)} before the loop and another value in it", self.loc)
-        )
+        reason = f"{numeric.describe(entry)} before the loop and another value in it"
+        arrays = isinstance(entry, (Array, Row)) and isinstance(final, (Array, Row))
+        hint = f"names of arrays stay what they are in a loop; copy the elements: {name}[...] = other"
+        return self._break(name, Conflict(reason, self.loc, hint if arrays else ""))
 
     def _becomes_slot(self, name: str, entry: Val, final: Val) -> bool:
         """An array that is replaced in the loop is carried in a buffer of its own, where nobody can tell."""

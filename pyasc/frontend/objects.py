@@ -72,9 +72,10 @@ def _local(v: Visitor, node: ast.Name, frame: Frame, value: Val) -> Val:
                 hint="set it before, so that every path gives it a value",
                 related=related,
             )
-        case Conflict(reason=reason, loc=loc):
+        case Conflict(reason=reason, loc=loc, hint=hint):
             related = (Related(loc, "the paths meet here"),) if loc.known else ()
-            raise v.error(node, "PA0305", f"`{node.id}` has no single value here", reason, related=related)
+            message = f"`{node.id}` has no single value here"
+            raise v.error(node, "PA0305", message, reason, hint, related)
         case Poison():
             raise Refused(None)
         case Deferred(compute=compute):

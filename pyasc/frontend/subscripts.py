@@ -289,7 +289,7 @@ def write_whole(v: Visitor, target: Val, value: Val) -> None:
         store_element(v, array, [], value)
         return
     found = numeric.operand(v, value)
-    if isinstance(found, Tuple):
+    if not (is_number(found) or is_array(found)):
         raise v.error(None, "PA0410", f"cannot fill an array from {describe(found)}")
     if is_number(found):
         found = Scalar(numeric.scalar(v, found, array.dtype))

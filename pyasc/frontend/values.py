@@ -168,6 +168,7 @@ class Conflict(Record):
 
     reason: str
     loc: Location = UNKNOWN
+    hint: str = ""
 
 
 class Poison(Record):

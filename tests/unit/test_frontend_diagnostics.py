@@ -219,6 +219,34 @@ def test_the_order_of_a_parallel_loop_is_open() -> None:
     )
 
 
+def test_arrays_that_change_places_in_a_loop() -> None:
+    expect(
+        """
+        def k(u: asc.float32[4], v: asc.float32[4], n: int):
+            for t in range(n):
+                v[0] = u[0] * 0.5
+                u, v = v, u
+        """,
+        """
+        kernel.py:6:16: error[PA0305]: `u` has no single value here
+            6 |         v[0] = u[0] * 0.5
+              |                ^ float32 array of 1 dimension before the loop and another value in it
+        kernel.py:5:5: note: the paths meet here
+            5 |     for t in range(n):
+              |     ------------------
+          hint: names of arrays stay what they are in a loop; copy the elements: u[...] = other
+
+        kernel.py:7:16: error[PA0305]: `v` has no single value here
+            7 |         u, v = v, u
+              |                ^ float32 array of 1 dimension before the loop and another value in it
+        kernel.py:5:5: note: the paths meet here
+            5 |     for t in range(n):
+              |     ------------------
+          hint: names of arrays stay what they are in a loop; copy the elements: v[...] = other
+        """,
+    )
+
+
 def test_shapes_that_do_not_fit() -> None:
     error = failure(
         """
