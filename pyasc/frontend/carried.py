@@ -392,14 +392,17 @@ class Carried:
         """The carried numbers at the end of an iteration, the current place; buffers are written."""
         for type_ in self.late.values():
             block.add_arg(ScalarType(type_.carried))
-        for name, slot in (self.slots | self.late_slots).items():
-            final = self.finals[name]
-            if slot.holds(final):
-                continue
-            value = self.v.emit.cast(numeric.as_tensor(self.v, final).value, slot.tensor.dtype)
+        changed = [(n, s) for n, s in (self.slots | self.late_slots).items() if not s.holds(self.finals[n])]
+        # All are read before the first is written: two arrays may have changed places.
+        values = [self._contents(name, slot) for name, slot in changed]
+        for (_, slot), value in zip(changed, values, strict=True):
             self.v.emit.insert(tensor.Write(value=value, ref=slot.alloc.ref))
         types = self.numbers | self.late
         return [convert(self.v, self.finals[name], type_) for name, type_ in types.items()]
+
+    def _contents(self, name: str, slot: Slot) -> Value:
+        final = numeric.as_tensor(self.v, self.finals[name])
+        return self.v.emit.cast(final.value, slot.tensor.dtype)
 
     def forwarded(self, before: Block) -> list[Value]:
         """The carried numbers behind the test of a while loop."""

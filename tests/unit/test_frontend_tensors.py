@@ -331,6 +331,17 @@ def arrays_replaced_in_a_loop(x: asc.float32[N], n: int):
 
 
 @case(floats(4), 3)
+@case(floats(4), 2)
+def arrays_change_places(x: asc.float32[4], n: int):
+    u = x * 1.0
+    v = x * 0.0
+    for k in range(n):
+        v[k] = u[0] + u[1]
+        u, v = v, u
+    return u, v
+
+
+@case(floats(4), 3)
 def arrays_made_in_a_loop(x: asc.float32[4], n: int):
     for k in range(2):
         y = x * (k + n)
