@@ -226,7 +226,23 @@ def extend_map(op: st.Apply, map_: AffineMap, nest: Nest) -> AffineMap | None:
     return AffineMap(made) if len(made) == len(results) else None
 
 
-def conflict(iterator: int, writes: Sequence[Access], others: Sequence[Access]) -> Access | None:
+Limits = Sequence["tuple[int, int] | None"]
+"""The least and greatest value of each iterator of a nest, where constants bound them."""
+
+
+def limits_of(lower: Sequence[AffineExpr | None], upper: Sequence[AffineExpr | None]) -> Limits:
+    """The limits that constant bounds give."""
+    return [
+        (low.constant, high.constant - 1)
+        if low is not None and high is not None and low.is_constant and high.is_constant
+        else None
+        for low, high in zip(lower, upper, strict=True)
+    ]
+
+
+def conflict(
+    iterator: int, writes: Sequence[Access], others: Sequence[Access], limits: Limits = ()
+) -> Access | None:
     """A write that may meet an access of another value of `iterator`, or None when there is none."""
     for ref, map_ in writes:
         for other, other_map in others:
@@ -234,28 +250,44 @@ def conflict(iterator: int, writes: Sequence[Access], others: Sequence[Access]) 
                 ref is other
                 and map_ is not None
                 and other_map is not None
-                and _separate(iterator, map_, other_map)
+                and _separate(iterator, map_, other_map, limits)
             ):
                 return ref, map_
     return None
 
 
-def _separate(iterator: int, a: AffineMap, b: AffineMap) -> bool:
+def _separate(iterator: int, a: AffineMap, b: AffineMap, limits: Limits) -> bool:
     """Whether two accesses meet at equal values of `iterator` alone, or never.
 
-    That holds when one index is `c * iterator + rest` in both, and `rest` is the same for all points; or where
-    the two differ by what `c` does not divide, or neither uses any iterator and they are unequal constants apart.
+    That holds when one index is `c * iterator + rest` in both, and the two values of `rest` are always less than
+    `c` apart; or where they are a constant apart that `c` does not divide.
     """
     for x, y in zip(a.results, b.results, strict=True):
         factor = x.coefficient(iterator)
         if factor != y.coefficient(iterator) or x.symbols != y.symbols:
             continue
-        if without(x, iterator).dims or without(y, iterator).dims:
+        first, second = (_span(without(expr, iterator), limits) for expr in (x, y))
+        if first is None or second is None:
             continue
-        apart = x.constant - y.constant
-        if (apart == 0 and factor) or (apart and (not factor or apart % factor)):
+        least, most = first[0] - second[1], first[1] - second[0]
+        if max(abs(least), abs(most)) < abs(factor):
+            return True
+        if least == most != 0 and (not factor or least % factor):
             return True
     return False
+
+
+def _span(expr: AffineExpr, limits: Limits) -> tuple[int, int] | None:
+    """The least and greatest value of an expression's iterators and constant."""
+    low = high = expr.constant
+    for number, factor in enumerate(expr.dims):
+        if factor:
+            limit = limits[number] if number < len(limits) else None
+            if limit is None:
+                return None
+            ends = (factor * limit[0], factor * limit[1])
+            low, high = low + min(ends), high + max(ends)
+    return low, high
 
 
 def is_costly(op: Operation) -> bool:

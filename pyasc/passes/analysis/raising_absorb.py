@@ -45,6 +45,7 @@ from pyasc.passes.analysis.raising import (
     extend_map,
     is_costly,
     is_plain,
+    limits_of,
     reads_of,
     slice_of,
     sweep,
@@ -152,11 +153,13 @@ class Absorption:
                     self.op.loc, "the range of an inner loop is not a sum of multiples of loop counters"
                 )
         writes, reads = self._accesses(maps)
+        limits = [None, *limits_of(maps.lower, maps.upper)]
         if self.running:
-            self._check_running(conflict(0, self._plain_writes(writes), [*writes, *reads]))
+            self._check_running(conflict(0, self._plain_writes(writes), [*writes, *reads], limits))
             return "scan" if "scan" in self.op.roles else "reduction"
         own = all(self.nest.is_invariant(ref) and not self._is_fixed((ref, map_)) for ref, map_ in writes)
-        if (self.loop.kind == "parallel" and own) or conflict(0, writes, [*writes, *reads]) is None:
+        free = conflict(0, writes, [*writes, *reads], limits) is None
+        if free or (self.loop.kind == "parallel" and own):
             return "parallel"
         self._accumulate(maps)
         return "reduction"
