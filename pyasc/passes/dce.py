@@ -67,7 +67,11 @@ class _Liveness:
         self._useless = _write_only_buffers(func)
         self.need_op(func.body.block.terminator)
         for op in func.walk():
-            if op is not func and has_own_effect(op) and not self._writes_nothing_needed(op):
+            if (
+                op is not func
+                and has_own_effect(op)
+                and not (self._useless and self._writes_nothing_needed(op))
+            ):
                 self.need_op(op)
         while self._worklist:
             self._propagate(self._worklist.pop())
@@ -90,11 +94,13 @@ class _Liveness:
         parent = op.parent_op
         if parent is not None:
             self.need_op(parent)
-        for value in _control_operands(op):
+        operands = _control_operands(op) if op.regions or TERMINATOR in op.spec.traits else op.operands
+        for value in operands:
             self.need(value)
-        for block in (block for region in op.regions for block in region.blocks):
-            if block.last is not None and TERMINATOR in block.last.spec.traits:
-                self.need_op(block.last)
+        for region in op.regions:
+            for block in region.blocks:
+                if block.last is not None and TERMINATOR in block.last.spec.traits:
+                    self.need_op(block.last)
 
     def _propagate(self, value: Value) -> None:
         if isinstance(value.owner, Operation):
@@ -187,7 +193,7 @@ class _Kept:
 
 def _drop_slots(func: Func, liveness: _Liveness) -> int:
     """Take carried values and results that are not needed out of loops and branches."""
-    found = {op: kept for op in func.walk() if (kept := _kept_slots(op, liveness)) is not None}
+    found = {op: kept for op in func.walk() if op.regions and (kept := _kept_slots(op, liveness)) is not None}
     # All uses go first: a slot that is dropped may be the start value of another one that is.
     for op, kept in found.items():
         _drop_operands(op, kept)

@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.traits import LOOP
-from pyasc.passes.analysis.effects import EffectTable, is_pure
+from pyasc.ir.traits import LOOP, PURE
+from pyasc.passes.analysis.effects import EffectTable
 from pyasc.passes.analysis.speculation import SafeAccesses
 from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.base import Context, FunctionPass
@@ -71,18 +71,22 @@ class _Mover:
 
     def visit(self, loop: Operation) -> None:
         assert loop.parent is not None
+        before = self.moved
         for region in loop.regions:
             for block in region.blocks:
                 for op in block:
-                    if op is not block.last and _is_invariant(op, loop) and self._may_move(op, loop):
+                    if op is not block.last and self._may_move(op, loop):
                         loop.parent.insert_before(loop, op)
                         self.moved += 1
+        if self.moved > before:
+            self.effects.forget(loop)
 
     def _may_move(self, op: Operation, loop: Operation) -> bool:
-        if is_pure(op):
-            # A while loop might never end where it would not have run at all.
-            return not op.regions or not any(isinstance(each, scf.While) for each in op.walk())
-        return isinstance(op, mem.Load) and self._may_read_early(op, loop)
+        if op.regions:
+            return self.effects.of(op).pure and _is_invariant(op, loop) and not _may_hang(op)
+        if PURE in op.spec.traits:
+            return _is_invariant(op, loop)
+        return isinstance(op, mem.Load) and _is_invariant(op, loop) and self._may_read_early(op, loop)
 
     def _may_read_early(self, op: mem.Load, loop: Operation) -> bool:
         effects = self.effects.of(loop)
@@ -105,12 +109,18 @@ class _Mover:
         return self.accesses.ranges.nonnegative((distance if step > 0 else distance * -1) - 1, loop.parent)
 
 
+def _may_hang(op: Operation) -> bool:
+    """A while loop might never end where it would not have run at all."""
+    return any(isinstance(each, scf.While) for each in op.walk())
+
+
 def _is_invariant(op: Operation, loop: Operation) -> bool:
-    return not any(is_inside(value, loop) for value in op.operands) and all(
+    for value in op.operands:
+        if is_inside(value, loop):
+            return False
+    return not op.regions or all(
         not is_inside(value, loop) or is_inside(value, op)
-        for region in op.regions
-        for block in region.blocks
-        for inner in block
-        for each in inner.walk()
+        for each in op.walk()
         for value in each.operands
+        if each is not op
     )

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
@@ -58,7 +59,7 @@ def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
         if not isinstance(op, scf.For) or op.simd or op.grain or _holds_vectors(op):
             continue
         trips = _trips(op)
-        if trips is not None and trips <= options.full and trips * _size(op) <= options.size:
+        if trips is not None and trips <= options.full and _fits(op, options.size // max(trips, 1)):
             _unroll_fully(op, trips)
             context.count("loops unrolled fully")
         elif options.factor > 1 and _is_innermost(op) and integer_of(op.step) is not None:
@@ -81,8 +82,9 @@ def _trips(loop: scf.For) -> int | None:
     return len(range(*numbers)) if len(numbers) == 3 else None
 
 
-def _size(loop: scf.For) -> int:
-    return sum(1 for _ in loop.walk()) - 2
+def _fits(loop: scf.For, most: int) -> bool:
+    """Whether the body, its terminator apart, has no more operations than that; counts no further."""
+    return sum(1 for _ in islice(loop.walk(), most + 3)) <= most + 2
 
 
 def _is_innermost(loop: scf.For) -> bool:

@@ -130,6 +130,11 @@ class Effects:
         return self.opaque or any(may_alias(ref, root) for root in self.reads)
 
     @property
+    def pure(self) -> bool:
+        """Whether results depend on operands alone and nothing else happens."""
+        return self.silent and not (self.reads or self.allocates)
+
+    @property
     def silent(self) -> bool:
         """Whether nothing but results comes out, so that an unused operation may go."""
         return not (self.writes or self.checks or self.effect or self.opaque)
@@ -147,6 +152,10 @@ class EffectTable:
         if found is None:
             found = self._known[op] = self._compute(op)
         return found
+
+    def forget(self, op: Operation) -> None:
+        """Compute the effects of the operation again when they are asked for: it has lost some."""
+        self._known.pop(op, None)
 
     def _compute(self, op: Operation) -> Effects:
         traits = op.spec.traits
@@ -190,19 +199,6 @@ def is_silent(op: Operation) -> bool:
         return False
     return all(
         is_silent(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)
-        for region in op.regions
-        for block in region.blocks
-        for inner in block
-    )
-
-
-def is_pure(op: Operation) -> bool:
-    """Whether results depend on operands alone and nothing else happens, in all regions too."""
-    traits = op.spec.traits
-    if PURE not in traits and LOOP not in traits and BRANCH not in traits:
-        return False
-    return all(
-        is_pure(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)
         for region in op.regions
         for block in region.blocks
         for inner in block

@@ -46,14 +46,23 @@ def share_constant(op: Operation, rewriter: Rewriter) -> bool:
 def simplify_elementwise(op: Operation, rewriter: Rewriter) -> bool:
     """Apply the rules of the operation's function."""
     assert isinstance(op, arith.Elementwise)
-    if fold_constants(op, rewriter):
-        return True
-    row = TABLE.get(op.fn)
-    if row is not None and row.commutative and constant_of(op.operands[0]) is not None:
+    if constant_of(op.operands[-1]) is not None:
+        if fold_constants(op, rewriter) or _apply(_CONSTANT_RULES, op, rewriter):
+            return True
+    elif constant_of(op.operands[0]) is not None and _is_commutative(op):
         op.operands = op.operands[::-1]
         rewriter.changed(op)
         return True
-    for rule in _RULES.get(op.fn, ()):
+    return _apply(_RULES, op, rewriter)
+
+
+def _is_commutative(op: arith.Elementwise) -> bool:
+    row = TABLE.get(op.fn)
+    return row is not None and row.commutative
+
+
+def _apply(rules: dict[str, tuple[Rule, ...]], op: arith.Elementwise, rewriter: Rewriter) -> bool:
+    for rule in rules.get(op.fn, ()):
         value = rule(op, rewriter)
         if value is not None:
             rewriter.replace(op, [value])
@@ -155,8 +164,10 @@ def _with_itself(value: Number, floats: bool = False) -> Rule:
     """A constant when both operands are one value; with NaN only where `floats` says so."""
 
     def rule(op: arith.Elementwise, rewriter: Rewriter) -> Value | None:
+        if op.operands[0] is not op.operands[1]:
+            return None
         dtype = _dtype(op)
-        if op.operands[0] is not op.operands[1] or (dtype.is_float and not floats):
+        if dtype.is_float and not floats:
             return None
         same = isinstance(value, bool) or not dtype.is_bool
         return _same(op, value if same else bool(value), rewriter)
@@ -218,7 +229,7 @@ def _product_with_minus_one(op: arith.Elementwise, rewriter: Rewriter) -> Value 
 
 
 def _zero_minus(op: arith.Elementwise, rewriter: Rewriter) -> Value | None:
-    if _dtype(op).is_integer and _is(op.operands[0], 0):
+    if _is(op.operands[0], 0) and _dtype(op).is_integer:
         return _build(op, rewriter, "neg", op.operands[1])
     return None
 
@@ -329,21 +340,27 @@ def _same_condition(op: arith.Elementwise, rewriter: Rewriter) -> Value | None:
     return None
 
 
-_RULES: dict[str, tuple[Rule, ...]] = {
-    "add": (_neutral(0, -0.0), _add_of_negative, _sum_with_constants, _add_negative_constant),
-    "sub": (
-        _neutral(0, 0.0),
-        _with_itself(0),
-        _zero_minus,
-        _add_of_negative,
-        _sum_with_constants,
-        _add_negative_constant,
-    ),
+_CONSTANT_RULES: dict[str, tuple[Rule, ...]] = {
+    "add": (_neutral(0, -0.0), _sum_with_constants, _add_negative_constant),
+    "sub": (_neutral(0, 0.0), _sum_with_constants, _add_negative_constant),
     "mul": (_neutral(1), _absorbing(0), _product_with_constants, _product_with_minus_one),
     "div": (_neutral(1), _divide_by_power_of_two),
     "floordiv": (_neutral(1, math.nan),),
     "mod": (_absorbing(1, 0),),
     "pow": (_neutral(1), _square),
+    "and": (_with_truth, _absorbing(0), _neutral(-1)),
+    "or": (_with_truth, _neutral(0), _absorbing(-1)),
+    "xor": (_with_truth, _neutral(0)),
+    "shl": (_neutral(0),),
+    "shr": (_neutral(0),),
+    "eq": (_compare_with_truth, _compare_widened_truth),
+    "ne": (_compare_with_truth, _compare_widened_truth),
+}
+"""Rules that look at a constant second operand, by function."""
+
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "add": (_add_of_negative,),
+    "sub": (_with_itself(0), _zero_minus, _add_of_negative),
     "neg": (_undone,),
     "not": (_undone, _not_comparison),
     "abs": (_abs_of_sign_change,),
@@ -351,16 +368,15 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "maximum": (_itself,),
     "pymin": (_itself,),
     "pymax": (_itself,),
-    "and": (_itself, _with_truth, _absorbing(0), _neutral(-1)),
-    "or": (_itself, _with_truth, _neutral(0), _absorbing(-1)),
-    "xor": (_with_itself(0), _with_truth, _neutral(0)),
-    "shl": (_neutral(0),),
-    "shr": (_neutral(0),),
-    "eq": (_with_itself(True), _compare_with_truth, _compare_widened_truth),
-    "ne": (_with_itself(False), _compare_with_truth, _compare_widened_truth),
+    "and": (_itself,),
+    "or": (_itself,),
+    "xor": (_with_itself(0),),
+    "eq": (_with_itself(True),),
+    "ne": (_with_itself(False),),
     "lt": (_with_itself(False, floats=True),),
     "gt": (_with_itself(False, floats=True),),
     "le": (_with_itself(True),),
     "ge": (_with_itself(True),),
     "select": (_select_known, _select_truth, _same_condition),
 }
+"""The other rules, by function."""
