@@ -11,8 +11,9 @@
     }
 
 becomes a parallel loop over tasks. Each clears some tables on its stack, updates them in turn (so that equal
-neighbours do not wait for each other's stores), adds them up and into the shared one by `mem.atomic`. That changes
-no bit of an integer; sums of floats stay as they are. The loop as written serves where it has few iterations.
+neighbours do not wait for each other's stores) and adds them up; the sums of all tasks are added to the shared table
+afterwards. That changes no bit of an integer; loops that update floats stay as they are, and the loop as written
+serves where it has few iterations.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.tensor_kernels import identity
 from pyasc.passes.base import Context, FunctionPass
 
-Body = Callable[[Emitter, list[Value]], None]
+Body = Callable[[Emitter, list[Value], Value], None]
 
-ATOMIC = {"add": "add", "maximum": "maximum", "minimum": "minimum", "pymax": "maximum", "pymin": "minimum"}
-"""The atomic function that merges what a function has combined; on integers the two kinds of minimum agree."""
+COMBINING = frozenset(("add", "maximum", "minimum", "pymax", "pymin", "and", "or", "xor"))
+"""What may be combined in any order on integers."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _update_of(op: Operation) -> Update | None:
     if not isinstance(op, mem.Store):
         return None
     new = op.value.op
-    if not isinstance(new, arith.Elementwise) or new.fn not in ATOMIC or list(new.result.uses) != [op]:
+    if not isinstance(new, arith.Elementwise) or new.fn not in COMBINING or list(new.result.uses) != [op]:
         return None
     for old, value in (new.args, new.args[::-1]):
         load = old.op
@@ -126,7 +127,7 @@ def _is_small_table(update: Update) -> bool:
     type_ = update.ref.type
     assert isinstance(type_, RefType)
     known = all(isinstance(extent, int) for extent in type_.shape) and type_.layout == "row"
-    return known and not is_local(root_of(update.ref)) and update.fn in ATOMIC
+    return known and not is_local(root_of(update.ref)) and update.fn in COMBINING
 
 
 def _keeps_to(op: Operation, update: Update, loop: scf.For) -> bool:
@@ -168,32 +169,50 @@ class _Writer:
 
     def _private(self, e: Emitter) -> None:
         lower, upper, length = self.loop.lower, self.loop.upper, self.options.task
+        update = self.update
+        tasks = e.ceildiv(e.sub(upper, lower), length)
+        partial = e.alloc([tasks, update.elements], update.dtype, "partial")
 
         def task(inner: Emitter, number: Value, _: list[Value]) -> None:
             low = inner.add(lower, inner.mul(number, length))
             high = inner.minimum(inner.add(low, length), upper)
-            self._task(inner, low, high)
+            self._task(inner, low, high, lambda i, total, k: i.store(total, partial, [number, k]))
 
-        e.loop(0, e.ceildiv(e.sub(upper, lower), length), task, kind="parallel", name="task")
+        e.loop(0, tasks, task, kind="parallel", name="task")
         loop = e.builder.block.last
         assert isinstance(loop, scf.For)
         loop.grain = 1
 
-    def _task(self, e: Emitter, low: Value, high: Value) -> None:
+        def merge(inner: Emitter, number: Value, _: list[Value]) -> None:
+            def element(deeper: Emitter, place: list[Value], k: Value) -> None:
+                old, new = deeper.load(update.ref, place), deeper.load(partial, [number, k])
+                deeper.store(deeper.call(update.fn, old, new), update.ref, place)
+
+            self._over(inner, list(update.extents), [], element)
+
+        e.loop(0, tasks, merge, name="task")
+
+    def _task(self, e: Emitter, low: Value, high: Value, keep: Callable[[Emitter, Value, Value], None]) -> None:
+        """Clear the tables, update them, and keep what they add up to."""
         update = self.update
         private = e.alloc([self.tables * update.elements], update.dtype, "private")
         neutral = e.constant(identity(update.fn, update.dtype), update.value.type)
-        e.loop(
-            0,
-            self.tables * update.elements,
-            lambda i, k, _: i.store(neutral, private, [k]),
-            kind="parallel",
-            name="k",
-        )
+
+        def clear(inner: Emitter, k: Value, _: list[Value]) -> None:
+            inner.store(neutral, private, [k])
+
+        def add_up(inner: Emitter, k: Value, _: list[Value]) -> None:
+            total = inner.load(private, [k])
+            for table in range(1, self.tables):
+                other = inner.load(private, [inner.add(k, table * update.elements)])
+                total = inner.call(update.fn, total, other)
+            keep(inner, total, k)
+
+        e.loop(0, self.tables * update.elements, clear, kind="parallel", name="k")
         whole = e.sub(high, e.mod(e.sub(high, low), self.tables))
         self._updates(e, low, whole, self.tables, private)
         self._updates(e, whole, high, 1, private)
-        self._merge(e, private)
+        e.loop(0, update.elements, add_up, kind="parallel", name="k")
 
     def _updates(self, e: Emitter, low: Value, high: Value, step: int, private: Value) -> None:
         def several(inner: Emitter, i: Value, _: list[Value]) -> None:
@@ -229,28 +248,17 @@ class _Writer:
             return mapping.get(index, index)
         return e.call("and", mapping.get(counted, counted), e.index(extent - 1))
 
-    def _merge(self, e: Emitter, private: Value) -> None:
-        """Add all tables up, and into the shared one."""
-        update = self.update
-
-        def element(inner: Emitter, place: list[Value]) -> None:
-            offset = inner.index(0)
-            for index, extent in zip(place, update.extents, strict=True):
-                offset = inner.add(inner.mul(offset, extent), index)
-            total = inner.load(private, [offset])
-            for table in range(1, self.tables):
-                total = inner.call(
-                    update.fn, total, inner.load(private, [inner.add(offset, table * update.elements)])
-                )
-            inner.insert(mem.Atomic(value=total, ref=update.ref, indices=place, fn=ATOMIC[update.fn]))
-
-        self._over(e, list(update.extents), [], element)
-
     def _over(self, e: Emitter, extents: list[int], place: list[Value], body: Body) -> None:
+        """A loop over each extent around `body`, which takes the indices and the place in the flat table."""
         if not extents:
-            body(e, place)
+            flat = e.index(0)
+            for index, extent in zip(place, self.update.extents, strict=True):
+                flat = e.add(e.mul(flat, extent), index)
+            body(e, place, flat)
             return
-        e.loop(0, extents[0], lambda i, k, _: self._over(i, extents[1:], [*place, k], body), name="bin")
+        e.loop(
+            0, extents[0], lambda i, k, _: self._over(i, extents[1:], [*place, k], body), kind="parallel", name="bin"
+        )
 
 
 def wrapped_index(index: Value, extent: int) -> Value | None:

@@ -35,7 +35,7 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import scf, vec
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.tasks import split_tasks
-from pyasc.passes.analysis.vector_loops import LoopWriter, Schedule, may_stream, streamed_flag
+from pyasc.passes.analysis.vector_loops import LoopWriter, Schedule, idle_time, may_stream, streamed_flag
 from pyasc.passes.analysis.vector_plan import NotVectorisable, VectorPlan, plan_vectors
 from pyasc.passes.base import Context, FunctionPass
 
@@ -97,13 +97,13 @@ class Vectorise(FunctionPass):
         return streamed_flag(nest.root, plan.stores[0].ref, self.stream)
 
     def _prefetching(self, nest: Nest) -> scf.For | None:
-        """The loop with the most work among several over one row, which has the time to ask for the next row."""
+        """The loop with the most time to ask for the next row, among several over one row."""
         if not self.prefetch or len(nest.inner) < 2 or nest.root.kind != "parallel":
             return None
         direct = [loop for loop in nest.inner if loop.parent_op is nest.root]
         if len(direct) != len(nest.inner):
             return None
-        return max(direct, key=lambda loop: nest.inner[loop].work)
+        return max(direct, key=lambda loop: idle_time(nest.inner[loop]))
 
 
 @dataclass(frozen=True)

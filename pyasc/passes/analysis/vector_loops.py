@@ -16,7 +16,7 @@ from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.tensor_kernels import identity
 from pyasc.passes.analysis.vector_emit import Memory, Part, VectorBody
 from pyasc.passes.analysis.vector_plan import VectorPlan
-from pyasc.passes.schedule_loops import SLOW, TRANSCENDENTAL
+from pyasc.passes.schedule_loops import SLOW, TRANSCENDENTAL, TRANSCENDENTAL_COST
 
 LONG_BODY = 40
 """Vector operations from which a body is not written a third time for alignment."""
@@ -44,6 +44,13 @@ def may_stream(plan: VectorPlan) -> bool:
         return False
     reads = [op for op in plan.loop.body.block if isinstance(op, mem.Load)]
     return all(root_of(op.ref) is not root for op in reads)
+
+
+def idle_time(plan: VectorPlan) -> int:
+    """How much longer a step computes than it accesses memory, in operations; an access counts for two."""
+    accesses = len(plan.loads) + len(plan.stores)
+    slow = sum(TRANSCENDENTAL_COST for op in plan.loop.body.block if getattr(op, "fn", "") in TRANSCENDENTAL)
+    return plan.work - len(plan.loads) + slow - 2 * accesses
 
 
 def streamed_flag(nest: scf.For, ref: Value, limit: int) -> Value | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pyasc.ir.core import Block, Builder, Region, Value
 from pyasc.ir.dialects import arith, scf, vec
-from pyasc.ir.dtypes import i1
+from pyasc.ir.dtypes import DType, i1
 from pyasc.ir.types import VectorType, dtype_of
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.vector_emit import Part, VectorBody
@@ -195,9 +195,22 @@ class WhileWriter:
             value = self.body.vector(e, part, following[k])
             made.append(e.call("select", active, value, before) if k in self.plan.frozen else value)
         for (k, dtype), before in zip(self.plan.latched.items(), group[1 + len(vectors) :], strict=True):
-            last = e.splat(e.cast(self.body.scalar(e, part, following[k]), dtype), self.body.plan.lanes)
-            made.append(e.call("select", active, last, before))
+            made.append(e.call("select", active, self._last(e, part, k, dtype, before), before))
         return made
+
+    def _last(self, e: Emitter, part: Part, number: int, dtype: DType, before: Value) -> Value:
+        """The next value of a carried scalar in every lane; where it counts up, by counting in the lanes."""
+        lanes, value = self.body.plan.lanes, self.op.after.block.terminator.operands[number]
+        op, carried = value.op, self._passed(number)
+        if isinstance(op, arith.Elementwise) and op.fn == "add" and carried in op.args and dtype.is_integer:
+            step = next((arg for arg in op.args if arg is not carried), carried)
+            return e.call("add", before, e.splat(e.cast(self.body.scalar(e, part, step), dtype), lanes))
+        return e.splat(e.cast(self.body.scalar(e, part, value), dtype), lanes)
+
+    def _passed(self, number: int) -> Value | None:
+        """A carried value as the second block sees it."""
+        arg, forwarded = self.op.before.block.args[number], self.op.before.block.terminator.operands[1:]
+        return next((new for old, new in zip(forwarded, self.op.after.block.args, strict=True) if old is arg), None)
 
     def _results(self, values: Sequence[Value]) -> None:
         args = self.op.before.block.args
