@@ -53,7 +53,7 @@ from pyasc.passes.analysis.raising import (
     writes_of,
 )
 from pyasc.passes.analysis.raising_accumulate import accumulate
-from pyasc.passes.analysis.raising_order import map_each, renumber_symbols
+from pyasc.passes.analysis.raising_order import map_each
 from pyasc.passes.analysis.raising_settle import Running, cast, settle
 from pyasc.passes.analysis.structured import loads_to_inputs
 
@@ -335,7 +335,7 @@ class Absorption:
         op.upper = (last, *(bind(expr) for expr in maps.upper))
         op.input_maps = tuple(_map_each(map_, bind) for map_ in maps.inputs)
         op.output_maps = tuple(_map_each(map_, bind) for map_ in maps.outputs)
-        self._set_symbols()
+        op.set_operands("symbols", self.nest.symbols)
         if kind == "reduction" and not self.running:
             self._check_outputs()
 
@@ -364,14 +364,9 @@ class Absorption:
         op.upper = replaced(maps.upper, drop(last))
         op.input_maps = tuple(_map_each(map_, drop) for map_ in maps.inputs)
         op.output_maps = tuple(_map_each(map_, drop) for map_ in maps.outputs)
-        self._set_symbols()
+        op.set_operands("symbols", self.nest.symbols)
         if op.iterators[tile] == "reduction" and not self.running:
             self._check_outputs()
-
-    def _set_symbols(self) -> None:
-        """Only the symbols that bounds and maps mention."""
-        self.op.set_operands("symbols", self.nest.symbols)
-        renumber_symbols(self.op)
 
     def _check_outputs(self) -> None:
         """Running values that start from memory are read even where a reduction has no point."""
