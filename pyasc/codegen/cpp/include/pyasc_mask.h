@@ -173,20 +173,17 @@ template <class V> PA_FN void pa_store(typename pa_shape<V>::element* to, V v, i
 
 // Past the caches where `streamed` says so and the processor can; `to` is then a multiple of the vector's size.
 template <class V> PA_FN void pa_stream(typename pa_shape<V>::element* to, V v, bool streamed) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64) {
-    if (streamed) {
-      __builtin_ia32_movntps512((float*)to, (pa_vec<float, 16>)v);
-      return;
-    }
+#if defined(__clang__)
+  if constexpr (sizeof(V) == PA_VEC_BYTES) {
+    if (streamed) return (void)__builtin_nontemporal_store(v, (V*)to);
   }
-#endif
-#if defined(__AVX__)
+#elif defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) {
+    if (streamed) return __builtin_ia32_movntps512((float*)to, (pa_vec<float, 16>)v);
+  }
+#elif defined(__AVX__)
   if constexpr (sizeof(V) == 32) {
-    if (streamed) {
-      __builtin_ia32_movntps256((float*)to, (pa_vec<float, 8>)v);
-      return;
-    }
+    if (streamed) return __builtin_ia32_movntps256((float*)to, (pa_vec<float, 8>)v);
   }
 #endif
   pa_store(to, v);
