@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import kernel_pages
+
 from pyasc import knobs
 from pyasc.ir import docs
 from pyasc.passes.docs import passes_page
@@ -37,6 +39,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "dialects.md": docs.dialects_page,
     "numbers.md": docs.numbers_page,
     "passes.md": passes_page,
+    **kernel_pages.PAGES,
 }
 
 
