@@ -110,6 +110,19 @@ void compare_repeat(CMPMODE mode, DType type, LaneBlock& a, LaneBlock& b, bool s
     compare_mode(mode, a.wide, b.wide, scalar, bits, n);
 }
 
+// One undefined bit for each mask bit that an undefined lane decided.
+void undefined_bits(const LaneBlock& a, const LaneBlock& b, uint32_t bytes, uint8_t* out)
+{
+    for (uint32_t i = 0; i < bytes; ++i) {
+        uint32_t bits = 0;
+        for (uint32_t k = 0; k < 8; ++k) {
+            const uint32_t lane = i * 8 + k;
+            bits |= ((a.undefined[lane] | b.undefined[lane]) != 0 ? 1u : 0u) << k;
+        }
+        out[i] = static_cast<uint8_t>(bits);
+    }
+}
+
 void put_scalar(LaneBlock& b, DType type, Scalar s)
 {
     memset(b.undefined, 0, sizeof b.undefined);
@@ -173,9 +186,7 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
     }
     touch(out, true, id, loc);
     LaneBlock la, lb;
-    if (!b) {
-        put_scalar(lb, a.dtype, s);
-    }
+    put_scalar(lb, a.dtype, s);
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         collect(ra, r, plan.lanes, la);
         if (b) {
@@ -183,15 +194,7 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
         }
         compare_repeat(mode, a.dtype, la, lb, b == nullptr, plan.lanes, data_at(UB, dst.addr + r * bytes));
         if (launch->check) {
-            uint8_t* u = undefined_at(UB, dst.addr + r * bytes);
-            for (uint32_t i = 0; i < bytes; ++i) {
-                uint32_t bits = 0;
-                for (uint32_t k = 0; k < 8; ++k) {
-                    const uint32_t lane = i * 8 + k;
-                    bits |= ((la.undefined[lane] | (b ? lb.undefined[lane] : 0)) != 0 ? 1u : 0u) << k;
-                }
-                u[i] = static_cast<uint8_t>(bits);
-            }
+            undefined_bits(la, lb, bytes, undefined_at(UB, dst.addr + r * bytes));
         }
     }
     charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
@@ -225,11 +228,7 @@ void compare_to_register(const View& a, const View& b, CMPMODE mode, const Lanes
     core->cmp_low = bits[0];
     core->cmp_high = bits[1];
     memset(core->cmp_undefined, 0, sizeof core->cmp_undefined);
-    for (uint32_t i = 0; i < plan.lanes; ++i) {
-        if (la.undefined[i] | lb.undefined[i]) {
-            core->cmp_undefined[i / 8] = static_cast<uint8_t>(core->cmp_undefined[i / 8] | (1 << (i % 8)));
-        }
-    }
+    undefined_bits(la, lb, plan.lanes / 8, core->cmp_undefined);
     charge(PIPE_V, vector_cycles(plan, dtype_bytes(a.dtype) == 2 ? 128 : 64));
 }
 
@@ -324,6 +323,22 @@ void select_repeat(const Region& rd, const Region& ra, const Region* rb, uint32_
     }
 }
 
+bool selectable(DType type, SELMODE mode, bool scalar, Loc loc)
+{
+    if (type != DType::F16 && type != DType::F32) {
+        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Select takes half and float; reinterpret other types");
+        return false;
+    }
+    if ((mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) != scalar) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "the mode of Select does not fit its second operand");
+        return false;
+    }
+    if (mode != SELMODE::VSEL_CMPMASK_SPR && launch->number("reserved_ub") == 0) {
+        report("parameter", loc, PIPE_V, nullptr, 0, 0, "this mode of Select uses the 8 KB of UB that were given back");
+    }
+    return true;
+}
+
 }  // namespace
 
 void select(const View& dst, const View& mask, const View& a, const View* b, Scalar s, SELMODE mode,
@@ -333,16 +348,8 @@ void select(const View& dst, const View& mask, const View& a, const View* b, Sca
     need_pipe("Select", loc);
     scalar_cost(launch->number("count_form_scalar_cycles"));
     const uint32_t esize = dtype_bytes(dst.dtype);
-    if (dst.dtype != DType::F16 && dst.dtype != DType::F32) {
-        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Select takes half and float; reinterpret other types");
+    if (!selectable(dst.dtype, mode, b == nullptr, loc)) {
         return;
-    }
-    if ((mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) != (b == nullptr)) {
-        report("parameter", loc, PIPE_V, nullptr, 0, 0, "the mode of Select does not fit its second operand");
-        return;
-    }
-    if (mode != SELMODE::VSEL_CMPMASK_SPR && launch->number("reserved_ub") == 0) {
-        report("parameter", loc, PIPE_V, nullptr, 0, 0, "this mode of Select uses the 8 KB of UB that were given back");
     }
     const Plan plan = resolve(lanes, esize, loc);
     if (plan.repeats == 0) {

@@ -169,6 +169,63 @@ bool check_parameters(const AscendC::FixpipeParamsV220& p, DType from, DType to,
     return true;
 }
 
+// Where the results go: global memory or L1.
+struct Target {
+    const GmView* gm;
+    const View* l1;
+    DType type;
+    uint32_t bytes;  // of an element
+
+    // `rows` rows of `count` elements, `step` bytes apart, from `start` bytes on. False when they do not fit.
+    template <typename Row>
+    bool write(uint64_t start, uint32_t rows, uint32_t count, uint64_t step, OpId id, Loc loc, const Row& row) const
+    {
+        std::vector<uint8_t> data(count * 4 + 64), undefined(count * 4 + 64);
+        const uint64_t length = uint64_t(count) * bytes;
+        GmBuffer* b = gm ? find_gm(*gm, gm->ptr + start, (rows - 1) * step + length, PIPE_FIX, loc) : nullptr;
+        const uint64_t base = b ? static_cast<uint64_t>(gm->ptr + start - b->base) : l1 ? l1->addr + start : 0;
+        if (gm ? b == nullptr : !open_l1(base, rows, length, step, id, loc)) {
+            return false;
+        }
+        if (b != nullptr) {
+            const bool plain = core->atomic == Atomic::NONE;
+            touch_gm(*b, {base, rows, length, step}, plain ? GmRecord::WRITE : GmRecord::ATOMIC, id, false, loc);
+        }
+        for (uint32_t m = 0; m < rows; ++m) {
+            uint8_t* flags = launch->check ? undefined.data() : nullptr;
+            row(m, data.data(), flags);
+            const uint64_t at = base + m * step;
+            if (b != nullptr) {
+                store_gm_row(*b, at, data.data(), flags, length, type, PIPE_FIX, loc);
+                continue;
+            }
+            memcpy(data_at(L1, static_cast<uint32_t>(at)), data.data(), length);
+            if (flags != nullptr) {
+                memcpy(undefined_at(L1, static_cast<uint32_t>(at)), flags, length);
+            }
+        }
+        return true;
+    }
+
+private:
+    bool open_l1(uint64_t base, uint32_t rows, uint64_t length, uint64_t step, OpId id, Loc loc) const
+    {
+        const Rows out{L1, static_cast<uint32_t>(base), rows, static_cast<uint32_t>(length), static_cast<uint32_t>(step)};
+        if (!check_rows(*l1, out, 32, PIPE_FIX, loc)) {
+            return false;
+        }
+        touch(out, true, id, loc);
+        return true;
+    }
+};
+
+// With unitFlag the M and FIX pipes hand the accumulator over by hardware, without a flag of the kernel.
+void follow_units(int later, int earlier)
+{
+    core->clock[later].seen[earlier] = core->last[earlier];
+    core->clock[later].time = std::max(core->clock[later].time, core->busy_until[earlier]);
+}
+
 }  // namespace
 
 void fixpipe(const GmView* gm, const View* l1, const View& src, const View* scales,
@@ -185,64 +242,34 @@ void fixpipe(const GmView* gm, const View* l1, const View& src, const View* scal
         return;
     }
     const Job job{p, src, to, scales, dtype_bytes(to)};
-    const uint32_t columns = (p.nSize + 15u) / 16;
-    const Rows from{L0C, src.addr, columns, p.mSize * 64u, p.srcStride * 64u};
-    if (!check_rows(src, from, 64, PIPE_FIX, loc)
-        || (scales && !check_rows(*scales, {FB, scales->addr, 1, p.nSize * 8u, 0}, 64, PIPE_FIX, loc))) {
+    const Rows from{L0C, src.addr, (p.nSize + 15u) / 16, p.mSize * 64u, p.srcStride * 64u};
+    const Rows parameters{FB, scales ? scales->addr : 0, 1, p.nSize * 8u, 0};
+    if (!check_rows(src, from, 64, PIPE_FIX, loc) || (scales && !check_rows(*scales, parameters, 64, PIPE_FIX, loc))) {
         return;
     }
-    // With unitFlag the M and FIX pipes hand the accumulator over by hardware, without a flag of the kernel.
     if (p.unitFlag != 0) {
-        core->clock[PIPE_FIX].seen[PIPE_M] = core->last[PIPE_M];
-        core->clock[PIPE_FIX].time = std::max(core->clock[PIPE_FIX].time, core->busy_until[PIPE_M]);
+        follow_units(PIPE_FIX, PIPE_M);
     }
     const OpId id = begin(PIPE_FIX, loc);
     touch(from, false, id, loc);
     if (scales) {
-        touch(Rows{FB, scales->addr, 1, p.nSize * 8u, 0}, false, id, loc);
+        touch(parameters, false, id, loc);
     }
     // Row major: one run of columns. NZ: groups of 32 bytes (64 for 32-bit results that are not split) by rows.
     const uint32_t group = row_major ? p.nSize : job.out_bytes == 4 && !p.isChannelSplit ? 16 : 32 / job.out_bytes;
-    const uint64_t row_step = uint64_t(row_major ? p.dstStride : group) * job.out_bytes;
-    std::vector<uint8_t> data(group * 4), undefined(group * 4);
+    const uint64_t step = uint64_t(row_major ? p.dstStride : group) * job.out_bytes;
+    const Target target{gm, l1, to, job.out_bytes};
     for (uint32_t n0 = 0; n0 < p.nSize; n0 += group) {
         const uint32_t n = std::min<uint32_t>(group, p.nSize - n0);
         const uint64_t start = row_major ? 0 : uint64_t(n0 / group) * p.dstStride * 32;
-        const uint64_t bytes = uint64_t(n) * job.out_bytes;
-        GmBuffer* b = nullptr;
-        GmRows rows{0, p.mSize, bytes, row_step};
-        if (gm != nullptr) {
-            b = find_gm(*gm, gm->ptr + start, (p.mSize - 1) * row_step + bytes, PIPE_FIX, loc);
-            if (b == nullptr) {
-                return;
-            }
-            rows.base = static_cast<uint64_t>(gm->ptr + start - b->base);
-            touch_gm(*b, rows, core->atomic == Atomic::NONE ? GmRecord::WRITE : GmRecord::ATOMIC, id, false, loc);
-        } else {
-            const Rows out{L1, static_cast<uint32_t>(l1->addr + start), p.mSize, static_cast<uint32_t>(bytes),
-                           static_cast<uint32_t>(row_step)};
-            if (!check_rows(*l1, out, 32, PIPE_FIX, loc)) {
-                return;
-            }
-            touch(out, true, id, loc);
-        }
-        for (uint32_t m = 0; m < p.mSize; ++m) {
-            job.row(m, n0, n, data.data(), launch->check ? undefined.data() : nullptr);
-            if (b != nullptr) {
-                store_gm_row(*b, rows.base + m * row_step, data.data(), launch->check ? undefined.data() : nullptr,
-                             bytes, to, PIPE_FIX, loc);
-            } else {
-                const uint32_t at = static_cast<uint32_t>(l1->addr + start + m * row_step);
-                memcpy(data_at(L1, at), data.data(), bytes);
-                if (launch->check) {
-                    memcpy(undefined_at(L1, at), undefined.data(), bytes);
-                }
-            }
+        const auto row = [&](uint32_t m, uint8_t* data, uint8_t* undefined) { job.row(m, n0, n, data, undefined); };
+        if (!target.write(start, p.mSize, n, step, id, loc, row)) {
+            return;
         }
     }
     charge(PIPE_FIX, fixpipe_cycles(uint64_t(p.nSize) * p.mSize, job.out_bytes, gm != nullptr));
     if (p.unitFlag != 0) {
-        core->clock[PIPE_M].seen[PIPE_FIX] = core->last[PIPE_FIX];
+        follow_units(PIPE_M, PIPE_FIX);
     }
 }
 

@@ -63,6 +63,74 @@ bool offset_of(const View& src, uint32_t base, uint32_t where, uint32_t esize, u
     return check_bounds(src, at, at + esize, PIPE_V, loc);
 }
 
+// One GatherMask: `each` elements of every repeat are looked at, those kept are packed.
+struct MaskedGather {
+    const View& src;
+    const View* pattern;
+    int fixed;
+    uint32_t each, esize;
+    const AscendC::GatherMaskParams& p;
+    Loc loc;
+    OpId id = 0;
+    std::vector<uint8_t> data = {}, undefined = {};
+
+    uint32_t element(uint32_t repeat, uint32_t i) const
+    {
+        const uint32_t byte = i * esize;
+        return src.addr + repeat * p.src0RepeatStride * 32u + (byte / 32) * p.src0BlockStride * 32u + byte % 32;
+    }
+    uint32_t pattern_at(uint32_t repeat) const { return pattern->addr + repeat * p.src1RepeatStride * 32u; }
+    uint32_t pattern_bytes() const { return (each + 7) / 8; }
+
+    bool in_bounds() const
+    {
+        uint32_t high = 0;
+        for (const uint32_t r : {0u, p.repeatTimes - 1u}) {
+            for (uint32_t i = 0; i < each; i += 32 / esize) {
+                high = std::max(high, element(r, std::min(each - 1, i + 32 / esize - 1)) + esize);
+            }
+        }
+        const bool ok = check_rows(src, {UB, src.addr, 1, high - src.addr, 0}, 32, PIPE_V, loc);
+        return ok && (pattern == nullptr
+                      || check_rows(*pattern, {UB, pattern->addr, p.repeatTimes, pattern_bytes(),
+                                               p.src1RepeatStride * 32u}, 32, PIPE_V, loc));
+    }
+
+    void read_pattern(uint32_t repeat) const
+    {
+        const uint32_t at = pattern_at(repeat);
+        touch(Rows{UB, at, 1, pattern_bytes(), 0}, false, id, loc);
+        if (any_undefined(at, pattern_bytes())) {
+            report("undefined", loc, PIPE_V, "UB", at, at + pattern_bytes(), "the pattern of GatherMask was never written");
+        }
+    }
+
+    bool keeps(uint32_t repeat, uint32_t i) const
+    {
+        return pattern ? (*data_at(UB, pattern_at(repeat) + i / 8) >> (i % 8)) & 1 : fixed_keeps(fixed, i);
+    }
+
+    void take_repeat(uint32_t repeat)
+    {
+        if (pattern != nullptr) {
+            read_pattern(repeat);
+        }
+        for (uint32_t i = 0; i < each; ++i) {
+            const uint32_t at = element(repeat, i);
+            if (i * esize % 32 == 0) {
+                touch(Rows{UB, at, 1, std::min(32u, (each - i) * esize), 0}, false, id, loc);
+            }
+            if (!keeps(repeat, i)) {
+                continue;
+            }
+            data.insert(data.end(), data_at(UB, at), data_at(UB, at) + esize);
+            if (launch->check) {
+                undefined.insert(undefined.end(), undefined_at(UB, at), undefined_at(UB, at) + esize);
+            }
+        }
+    }
+};
+
 }  // namespace
 
 uint64_t gather_mask(const View& dst, const View& src, const View* pattern, int fixed, bool reduce, uint32_t mask,
@@ -72,80 +140,34 @@ uint64_t gather_mask(const View& dst, const View& src, const View* pattern, int 
     scalar_cost(launch->number("count_form_scalar_cycles"));
     core->counter_mode = false;  // the call leaves normal mode behind it
     core->mask_low = core->mask_high = ~0ull;
-    if (!gatherable(src, "GatherMask", loc) || p.repeatTimes == 0) {
-        return 0;
-    }
     if (pattern == nullptr && (fixed < 1 || fixed > 7)) {
         report("parameter", loc, PIPE_V, nullptr, 0, 0, "GatherMask: fixed pattern %d outside 1..7", fixed);
         return 0;
     }
     const uint32_t esize = dtype_bytes(src.dtype), lanes = 256 / esize;
-    Plan plan;
-    plan.lanes = lanes;
     // With reduceMode the mask counts elements of each repeat; otherwise whole 256-byte repeats are read.
-    const uint32_t each = reduce ? mask : lanes;
-    const uint32_t inner = (each + lanes - 1) / lanes;
-    if (each == 0) {
+    MaskedGather work{src, pattern, fixed, reduce ? mask : lanes, esize, p, loc};
+    if (!gatherable(src, "GatherMask", loc) || p.repeatTimes == 0 || work.each == 0 || !work.in_bounds()) {
         return 0;
     }
-    std::vector<uint32_t> from;
+    work.id = begin(PIPE_V, loc);
     for (uint32_t r = 0; r < p.repeatTimes; ++r) {
-        for (uint32_t i = 0; i < each; ++i) {
-            const uint32_t byte = i * esize;
-            from.push_back(src.addr + r * p.src0RepeatStride * 32u + (byte / 32) * p.src0BlockStride * 32u + byte % 32);
-        }
+        work.take_repeat(r);
     }
-    const uint32_t highest = *std::max_element(from.begin(), from.end()) + esize;
-    if (!check_rows(src, {UB, src.addr, 1, highest - src.addr, 0}, 32, PIPE_V, loc)) {
-        return 0;
-    }
-    const uint32_t pattern_bytes = inner * lanes / 8;
-    if (pattern != nullptr) {
-        const Rows rp{UB, pattern->addr, p.repeatTimes, (each + 7) / 8, p.src1RepeatStride * 32u};
-        if (!check_rows(*pattern, rp, 32, PIPE_V, loc)) {
-            return 0;
-        }
-    }
-    const OpId id = begin(PIPE_V, loc);
-    std::vector<uint8_t> data, undefined;
-    uint64_t kept = 0;
-    for (uint32_t r = 0; r < p.repeatTimes; ++r) {
-        const uint32_t bits_at = pattern ? pattern->addr + r * p.src1RepeatStride * 32u : 0;
-        if (pattern) {
-            touch(Rows{UB, bits_at, 1, (each + 7) / 8, 0}, false, id, loc);
-            if (any_undefined(bits_at, (each + 7) / 8)) {
-                report("undefined", loc, PIPE_V, "UB", bits_at, bits_at + pattern_bytes,
-                       "the pattern of GatherMask was never written");
-            }
-        }
-        for (uint32_t i = 0; i < each; ++i) {
-            const uint32_t at = from[size_t(r) * each + i];
-            const bool keep = pattern ? (*data_at(UB, bits_at + i / 8) >> (i % 8)) & 1 : fixed_keeps(fixed, i);
-            if (i * esize % 32 == 0) {
-                touch(Rows{UB, at, 1, std::min(32u, (each - i) * esize), 0}, false, id, loc);
-            }
-            if (!keep) {
-                continue;
-            }
-            ++kept;
-            data.insert(data.end(), data_at(UB, at), data_at(UB, at) + esize);
-            if (launch->check) {
-                undefined.insert(undefined.end(), undefined_at(UB, at), undefined_at(UB, at) + esize);
-            }
-        }
-    }
-    const Rows out{UB, dst.addr, 1, static_cast<uint32_t>(data.size()), 0};
+    const Rows out{UB, dst.addr, 1, static_cast<uint32_t>(work.data.size()), 0};
     if (!check_rows(dst, out, 32, PIPE_V, loc)) {
         return 0;
     }
-    touch(out, true, id, loc);
-    memcpy(data_at(UB, dst.addr), data.data(), data.size());
+    touch(out, true, work.id, loc);
+    memcpy(data_at(UB, dst.addr), work.data.data(), work.data.size());
     if (launch->check) {
-        memcpy(undefined_at(UB, dst.addr), undefined.data(), undefined.size());
+        memcpy(undefined_at(UB, dst.addr), work.undefined.data(), work.undefined.size());
     }
-    plan.repeats = inner * p.repeatTimes;
+    Plan plan;
+    plan.lanes = lanes;
+    plan.repeats = (work.each + lanes - 1) / lanes * p.repeatTimes;
     charge(PIPE_V, vector_cycles(plan, esize == 2 ? 64 : 32));
-    return kept;
+    return work.data.size() / esize;
 }
 
 void gather(const View& dst, const View& src, const View& offsets, uint32_t base, const Lanes& lanes,
