@@ -31,12 +31,13 @@ class Remark:
 class Context:
     """What the passes of one run hand on: how often each did something, and remarks for the user.
 
-    `counts` has one entry for each pass and event.
+    `counts` has one entry for each pass and event. `clean` says that `cleanup` would find nothing to do.
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=lambda: Counter[tuple[str, str]]())
     remarks: list[Remark] = field(default_factory=lambda: list[Remark]())
     current: str = ""
+    clean: bool = False
 
     def count(self, event: str, times: int = 1) -> None:
         """Count an event of the running pass, for `--pass-statistics`."""
@@ -50,9 +51,10 @@ class Context:
 
 @dataclass(frozen=True)
 class Pass(ABC):
-    """One transformation of a module."""
+    """One transformation of a module; `keeps_clean` says that it gives `cleanup` nothing new to do."""
 
     name: ClassVar[str]
+    keeps_clean: ClassVar[bool] = False
 
     @abstractmethod
     def apply(self, module: Module, context: Context) -> bool:
@@ -95,6 +97,8 @@ def run_passes(
         if hook is not None:
             hook.before(each, module, context)
         changed = each.apply(module, context)
+        if changed and not each.keeps_clean:
+            context.clean = False
         if hook is not None:
             hook.after(each, module, context, changed)
     return context

@@ -32,10 +32,14 @@ class Cleanup(Pass):
     """The three cleaning passes until a fixpoint, at most `rounds` times."""
 
     name = "cleanup"
+    keeps_clean = True
     rounds: int = 4
 
     def apply(self, module: Module, context: Context) -> bool:
-        """Clean the module."""
+        """Clean the module, unless nothing has changed since that was done."""
+        if context.clean:
+            return False
+        context.clean = True
         passes = [create(name) for name in STEPS]
         since_change = 0
         changed = False

@@ -50,6 +50,7 @@ class ScheduleLoops(FunctionPass):
     """
 
     name = "schedule-loops"
+    keeps_clean = True
     grain: int = 1 << 18
     threads: bool = True
 

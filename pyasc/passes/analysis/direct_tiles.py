@@ -124,16 +124,14 @@ class DirectTiles(Tile):
             return self.fused(inner, row, rows, loaded, sums)
 
         output = self.op.outputs[0]
-        sums = self._sum(e, 0, self.zeros(e, rows * vectors), vectors, step)
-        for number, value in enumerate(sums):
-            r, v = divmod(number, vectors)
-            to = self.output_indices(e, e.add(row, r), starts[v])
-            old = (
-                e.splat(self.op.inits[0], self.lanes)
-                if self.op.inits
-                else e.load_vector(output, to, self.lanes)
-            )
-            e.store_vector(e.call("add", old, value), output, to)
+        places = [self.output_indices(e, e.add(row, r), start) for r in range(rows) for start in starts]
+        if self.op.inits:
+            olds = [e.splat(self.op.inits[0], self.lanes)] * len(places)
+        else:
+            olds = [e.load_vector(output, to, self.lanes) for to in places]
+        sums = self._sum(e, 0, olds, vectors, step)
+        for value, to in zip(sums, places, strict=True):
+            e.store_vector(value, output, to)
 
     def _scalar(self, e: Emitter, row: Value, lane: Value) -> None:
         output = self.op.outputs[0]
