@@ -51,6 +51,7 @@ COMPARE: dict[type[ast.AST], Operator] = {
     ast.NotEq: Operator("!=", "ne", operator.ne),
 }
 
+_NARROW = (dtypes.f16, dtypes.bf16)
 _POLYNOMIAL = frozenset({"add", "sub", "mul"})
 
 
@@ -276,7 +277,19 @@ def accumulate(v: Visitor, sign: str, total: Val, term: Val) -> Val | None:
     if not (is_number(total) and is_number(term)) or (isinstance(total, Const) and isinstance(term, Const)):
         return None
     number = promote(number_type(v, total), number_type(v, term))
-    if number.weak or number.dtype not in (dtypes.f16, dtypes.bf16):
+    if number.weak or number.dtype not in _NARROW:
         return None
     wide = [numeric.scalar(v, each, dtypes.f32) for each in (total, term)]
     return Scalar(v.emit.fn("add" if sign == "+" else "sub", *wide), rounds_to=number.dtype)
+
+
+def wide_product(v: Visitor, left: Val, right: Val) -> Scalar | None:
+    """The exact product of float16 or bfloat16 numbers, which float32 holds; None for any other product."""
+    if not all(isinstance(each, Scalar) for each in (left, right)):
+        return None
+    a, b = operand(v, left), operand(v, right)
+    number = numeric.promoted(v, (a, b))
+    if number.weak or number.dtype not in _NARROW:
+        return None
+    wide = [v.emit.cast(numeric.scalar(v, each, number.dtype), dtypes.f32) for each in (a, b)]
+    return Scalar(v.emit.fn("mul", *wide), rounds_to=number.dtype)

@@ -45,10 +45,23 @@ def _accumulation(v: Visitor, node: ast.Assign) -> Val | None:
         ) if name == other:
             total = v.frame.env.get(name)
             if isinstance(total, Scalar) and (total.rounds_to or total.dtype.bits == 16):
-                return add_to(v, BINARY[type(op)], total, v.expr(term))
+                return add_to(v, BINARY[type(op)], total, _term(v, term))
         case _:
             pass
     return None
+
+
+def _term(v: Visitor, node: ast.expr) -> Val:
+    """What is added to a sum; a product of float16 or bfloat16 numbers is left exact, as it is in float32."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return v.expr(node)
+    left, right = v.expr(node.left), v.expr(node.right)
+    outer, v.emit.builder.loc = v.emit.builder.loc, v.location(node)
+    product = arithmetic.wide_product(v, left, right)
+    if product is None:
+        product = arithmetic.binary(v, BINARY[ast.Mult], left, right)
+    v.emit.builder.loc = outer
+    return product
 
 
 def add_to(v: Visitor, op: arithmetic.Operator, total: Val, term: Val) -> Val:
@@ -132,7 +145,7 @@ def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Ope
     total = v.frame.env.get(name)
     if not isinstance(total, Scalar):
         total = v.expr(load)
-    term = v.expr(node.value)
+    term = _term(v, node.value) if op.fn in ("add", "sub") else v.expr(node.value)
     if isinstance(total, (Array, Row)):
         from pyasc.frontend.subscripts import write_whole
 

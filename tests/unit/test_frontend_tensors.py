@@ -408,6 +408,29 @@ def test_float16_sums_are_carried_in_float32() -> None:
     assert run(total, values) == np.float16(5000)
 
 
+def test_float16_products_in_a_sum_are_exact() -> None:
+    def dot(x: asc.float16[N], y: asc.float16[N]):
+        s = 0.0
+        for i in range(N):
+            s += x[i] * y[i]
+        return s
+
+    x = np.array([300.0, -300.0, 1.0], np.float16)
+    assert run(dot, x, np.array([300.0, 300.0, 2.0], np.float16)) == 2.0
+
+
+def test_a_float16_product_outside_a_sum_is_rounded() -> None:
+    def scale(x: asc.float16[N]):
+        s = 1.0
+        s += x[0] * x[0]
+        return x[0] * x[0], s - 1.0
+
+    x = np.array([1.001], np.float16)
+    product, total = run(scale, x)
+    assert product == x[0] * x[0]
+    assert total == np.float16(np.float16(1 + np.float32(x[0]) ** 2) - 1)
+
+
 def test_a_float16_sum_is_rounded_where_it_is_read() -> None:
     def running(x: asc.float16[N], y: asc.float16[N]):
         s = 0.0
