@@ -49,10 +49,11 @@ class Dce(FunctionPass):
 
 def eliminate_dead_code(func: Func, context: Context) -> bool:
     """Drop everything in the function that nothing needs."""
-    liveness = _Liveness(func)
-    dropped = _sweep(func, liveness)
+    operations = list(func.walk())
+    liveness = _Liveness(func, operations)
+    dropped = _sweep(operations, liveness)
     context.count("operations", dropped)
-    slots = _drop_slots(func, liveness)
+    slots = _drop_slots(operations, liveness)
     context.count("carried values", slots)
     return dropped + slots > 0
 
@@ -60,13 +61,13 @@ def eliminate_dead_code(func: Func, context: Context) -> bool:
 class _Liveness:
     """Which operations and values are needed, found from effects backwards."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, operations: Sequence[Operation]) -> None:
         self.operations: set[Operation] = {func}
         self.values: set[Value] = set()
         self._worklist: list[Value] = []
-        self._useless = _write_only_buffers(func)
+        self._useless = _write_only_buffers(operations)
         self.need_op(func.body.block.terminator)
-        for op in func.walk():
+        for op in operations:
             if (
                 op is not func
                 and has_own_effect(op)
@@ -156,10 +157,10 @@ def _argument_sources(block: Block, index: int) -> Sequence[Value]:
             return ()
 
 
-def _write_only_buffers(func: Func) -> set[Value]:
+def _write_only_buffers(operations: Iterable[Operation]) -> set[Value]:
     """Buffers allocated here that are written and viewed, and never read or passed on."""
     return {
-        op.results[0] for op in func.walk() if ALLOCATES in op.spec.traits and _only_written(op.results[0])
+        op.results[0] for op in operations if ALLOCATES in op.spec.traits and _only_written(op.results[0])
     }
 
 
@@ -174,8 +175,8 @@ def _only_written(ref: Value) -> bool:
     return True
 
 
-def _sweep(func: Func, liveness: _Liveness) -> int:
-    dead = [op for op in func.walk() if op not in liveness.operations]
+def _sweep(operations: Iterable[Operation], liveness: _Liveness) -> int:
+    dead = [op for op in operations if op not in liveness.operations]
     for op in dead:
         op.drop()
     for op in dead:
@@ -191,9 +192,14 @@ class _Kept:
     results: tuple[int, ...]
 
 
-def _drop_slots(func: Func, liveness: _Liveness) -> int:
+def _drop_slots(operations: Iterable[Operation], liveness: _Liveness) -> int:
     """Take carried values and results that are not needed out of loops and branches."""
-    found = {op: kept for op in func.walk() if op.regions and (kept := _kept_slots(op, liveness)) is not None}
+    found: dict[Operation, _Kept] = {}
+    for op in operations:
+        if op.regions and op in liveness.operations:
+            kept = _kept_slots(op, liveness)
+            if kept is not None:
+                found[op] = kept
     # All uses go first: a slot that is dropped may be the start value of another one that is.
     for op, kept in found.items():
         _drop_operands(op, kept)

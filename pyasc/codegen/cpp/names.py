@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Keywords, alternative operators, and the few unscoped names that the headers of a kernel bring.
 _RESERVED = frozenset(
@@ -42,6 +43,7 @@ class Names:
         return name
 
 
+@lru_cache(maxsize=4096)
 def identifier(hint: str) -> str:
     """A legal C++ identifier that keeps as much of `hint` as possible."""
     text = unicodedata.normalize("NFKD", hint)

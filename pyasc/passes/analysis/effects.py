@@ -158,21 +158,29 @@ class EffectTable:
         self._known.pop(op, None)
 
     def _compute(self, op: Operation) -> Effects:
-        traits = op.spec.traits
-        made = Effects(
-            reads=dict.fromkeys(root_of(ref) for ref in read_refs(op)),
-            writes=dict.fromkeys(root_of(ref) for ref in written_refs(op)),
-            checks=CHECKS in traits,
-            effect=EFFECT in traits,
-            allocates=ALLOCATES in traits,
-            opaque=not traits & _KNOWN and EFFECT not in traits,
-        )
+        made = Effects({}, {})
+        _add_own(made, op)
         for region in op.regions:
             for block in region.blocks:
                 for inner in block:
-                    if not (PURE in inner.spec.traits and not inner.regions):
+                    if inner.regions:
                         _merge(made, self.of(inner))
+                    elif PURE not in inner.spec.traits:
+                        _add_own(made, inner)
         return made
+
+
+def _add_own(into: Effects, op: Operation) -> None:
+    """Add what the operation itself does, its regions apart."""
+    traits = op.spec.traits
+    for ref in read_refs(op):
+        into.reads[root_of(ref)] = None
+    for ref in written_refs(op):
+        into.writes[root_of(ref)] = None
+    into.checks |= CHECKS in traits
+    into.effect |= EFFECT in traits
+    into.allocates |= ALLOCATES in traits
+    into.opaque |= not traits & _KNOWN and EFFECT not in traits
 
 
 def _merge(into: Effects, other: Effects) -> None:
@@ -197,12 +205,12 @@ def is_silent(op: Operation) -> bool:
     traits = op.spec.traits
     if not traits & _HARMLESS or WRITES in traits or CHECKS in traits or EFFECT in traits:
         return False
-    return all(
-        is_silent(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)
-        for region in op.regions
-        for block in region.blocks
-        for inner in block
-    )
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block:
+                if not (is_silent(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)):
+                    return False
+    return True
 
 
 def dominates(op: Operation, other: Operation) -> bool:

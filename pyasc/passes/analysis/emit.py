@@ -11,7 +11,7 @@ from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, Type, VectorType, dtype_of
-from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.affine import integer_of, materialise
 from pyasc.passes.analysis.equality import SharingBuilder
 
 I64 = ScalarType(dtypes.i64)
@@ -37,7 +37,7 @@ class Emitter:
 
     def index(self, number: Index) -> Value:
         """An i64 value."""
-        return index(self.builder, number) if isinstance(number, int) else number
+        return self.builder.integer(number) if isinstance(number, int) else number
 
     def call(self, fn: str, *args: Value) -> Value:
         """An elementwise function."""

@@ -9,6 +9,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.declare import Attr
 from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
+from pyasc.ir.dtypes import i64
 from pyasc.ir.numbers_table import TABLE
 from pyasc.ir.traits import COMMUTATIVE, CONSTANT, PURE
 
@@ -48,12 +49,13 @@ class SharingBuilder(Builder):
     at the start of the function, where all share them.
     """
 
-    __slots__ = ("_constants", "_entry", "_known", "_outer")
+    __slots__ = ("_constants", "_entry", "_integers", "_known", "_outer")
 
     def __init__(self, at: Builder, outer: SharingBuilder | None = None) -> None:
         super().__init__(at.block, at.anchor, at.loc)
         self._outer = outer
         self._known: dict[Hashable, Value] = {}
+        self._integers: dict[int, Value] = {} if outer is None else outer._integers
         self._constants: dict[Hashable, Value] = {} if outer is None else outer._constants
         self._entry: Block = _entry_of(at.block) if outer is None else outer._entry
 
@@ -72,6 +74,13 @@ class SharingBuilder(Builder):
             known = self._constants[key] = op.results[0]
         else:
             known = self._known[key] = super().value(op, name)
+        return known
+
+    def integer(self, number: int) -> Value:
+        """An i64 constant."""
+        known = self._integers.get(number)
+        if known is None:
+            known = self._integers[number] = self.value(arith.Constant.of(number, i64))
         return known
 
     def _find(self, key: Hashable) -> Value | None:
