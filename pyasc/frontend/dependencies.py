@@ -30,7 +30,9 @@ class Dependency(Record):
     def still_valid(self) -> bool:
         """Whether reading again would give the same value."""
         now = self.read()
-        return now is self.value or (type(now) is type(self.value) and fingerprint(now) == self.fingerprint)
+        if now is self.value:
+            return True
+        return type(now) is type(self.value) and is_plain(now) and fingerprint(now) == self.fingerprint
 
 
 @dataclass(slots=True)
@@ -56,7 +58,8 @@ class Dependencies:
     def read_name(self, source: KernelSource, name: str) -> Any:
         """The value of a global or closure name of `source`, noted. Raises KeyError when there is none."""
         value = source.lookup(name)
-        key = (id(source.globals), name)
+        # Functions of one module share its globals, but each has cells of its own.
+        key = (id(source.closure.get(name, source.globals)), name)
         if key not in self.entries and not isinstance(value, types.ModuleType):
             kind = "closure" if name in source.closure else "global"
             self._note(key, kind, f"{source.file}:{name}", value, lambda: source.lookup(name, _ABSENT))
@@ -108,7 +111,7 @@ def fingerprint(value: Any) -> str:
         case ElementType() | ArrayAnnotation() | Marker() | SizeSymbol():
             return str(value)
         case types.FunctionType():
-            return f"function:{value.__module__}.{value.__qualname__}:{_code_text(value.__code__)}"
+            return f"function:{value.__module__}.{value.__qualname__}:{_function_text(value)}"
         case type():
             return f"type:{value.__module__}.{value.__qualname__}"
         case KernelSource():
@@ -126,6 +129,49 @@ def _object_fingerprint(value: Any) -> str:
         return fingerprint(function)
     # Builtins and other objects are told apart by name; `still_valid` compares identity first.
     return f"{module}.{name}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+
+
+def is_plain(value: Any) -> bool:
+    """Whether equal fingerprints mean equal values: true of numbers, text and types, not of objects with a state."""
+    match value:
+        case bool() | int() | float() | complex() | str() | bytes() | None | type() | types.CodeType():
+            return True
+        case ElementType() | ArrayAnnotation() | Marker() | SizeSymbol() | KernelSource():
+            return True
+        case tuple() | list():
+            return all(map(is_plain, value))
+        case types.FunctionType():
+            return all(map(is_plain, _bound_values(value)[0]))
+        case _:
+            return type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+
+
+def _bound_values(function: types.FunctionType) -> tuple[list[Any], list[types.FunctionType]]:
+    """What two functions of one text may have different: the defaults and closure values of a function and of the
+    functions among these, and those functions, each once."""
+    values: list[Any] = []
+    functions = [function]
+    for each in functions:
+        bound: list[Any] = [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
+        bound += [_contents(cell) for cell in each.__closure__ or ()]
+        values += [value for value in bound if not isinstance(value, types.FunctionType)]
+        functions += [
+            f for f in bound if isinstance(f, types.FunctionType) and all(f is not g for g in functions)
+        ]
+    return values, functions
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty cell"
+
+
+def _function_text(function: types.FunctionType) -> str:
+    values, functions = _bound_values(function)
+    codes = ", ".join(_code_text(each.__code__) for each in functions)
+    return f"{codes}({', '.join(map(fingerprint, values))})"
 
 
 def _code_text(code: types.CodeType) -> str:

@@ -243,6 +243,39 @@ class TestDependencies:
         factor = True
         assert not found.still_valid()
 
+    def test_a_helper_replaced_by_one_with_other_bound_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def k(x: asc.int32[4]):
+            x[0] = changing(1)
+
+        for make in (with_default, with_closure, lambda k: through(with_closure(k))):
+            monkeypatch.setitem(globals(), "changing", make(1))
+            found = lower(k).dependencies
+            monkeypatch.setitem(globals(), "changing", make(1))
+            assert found.still_valid()
+            monkeypatch.setitem(globals(), "changing", make(2))
+            assert not found.still_valid()
+
+    def test_an_object_replaced_by_one_of_its_class(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def k(x: asc.int32[4]):
+            x[0] = settings.scale
+
+        monkeypatch.setitem(globals(), "settings", types.SimpleNamespace(scale=1))
+        found = lower(k).dependencies
+        assert found.still_valid()
+        settings.scale = 2
+        assert not found.still_valid()
+        settings.scale = 1
+        monkeypatch.setitem(globals(), "settings", types.SimpleNamespace(scale=5))
+        assert not found.still_valid()
+
+    def test_closures_of_one_name_are_two_entries(self) -> None:
+        def k(x: asc.int32[4]):
+            x[0] = first(1) + second(1)
+
+        first, second = with_closure(1), with_closure(2)
+        paths = [entry for entry in lower(k).dependencies.fingerprints() if entry[1].endswith(":k")]
+        assert {digest for kind, _, digest in paths if kind == "closure"} == {"int:1", "int:2"}
+
     def test_helpers_and_attributes_are_listed(self) -> None:
         def k(x: asc.float32[4]):
             x[0] = outside(asc.exp(x[1]))
@@ -272,3 +305,28 @@ class TestDependencies:
 
 def outside(x):
     return x + 1
+
+
+def with_default(k: int):
+    def helper(x, k=k):
+        return x * k
+
+    return helper
+
+
+def with_closure(k: int):
+    def helper(x):
+        return x * k
+
+    return helper
+
+
+def through(inner):
+    def helper(x):
+        return inner(x)
+
+    return helper
+
+
+settings = types.SimpleNamespace(scale=1)
+changing = with_default(1)
