@@ -30,7 +30,7 @@ class Dependency(Record):
     def still_valid(self) -> bool:
         """Whether reading again would give the same value."""
         now = self.read()
-        if now is self.value:
+        if now is self.value and not _holds_list(now):
             return True
         return type(now) is type(self.value) and is_plain(now) and fingerprint(now) == self.fingerprint
 
@@ -129,6 +129,11 @@ def _object_fingerprint(value: Any) -> str:
         return fingerprint(function)
     # Builtins and other objects are told apart by name; `still_valid` compares identity first.
     return f"{module}.{name}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+
+
+def _holds_list(value: Any) -> bool:
+    """Whether a value may have changed while it stayed the same object."""
+    return isinstance(value, list) or (isinstance(value, tuple) and any(map(_holds_list, value)))
 
 
 def is_plain(value: Any) -> bool:

@@ -268,6 +268,17 @@ class TestDependencies:
         monkeypatch.setitem(globals(), "settings", types.SimpleNamespace(scale=5))
         assert not found.still_valid()
 
+    def test_a_list_that_changes_is_seen(self) -> None:
+        weights = [1, 2]
+
+        def k(x: asc.int32[4]):
+            x[0] = weights[1]
+
+        found = lower(k).dependencies
+        assert found.still_valid()
+        weights[1] = 3
+        assert not found.still_valid()
+
     def test_closures_of_one_name_are_two_entries(self) -> None:
         def k(x: asc.int32[4]):
             x[0] = first(1) + second(1)
