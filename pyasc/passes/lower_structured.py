@@ -27,7 +27,7 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
-from pyasc.ir.types import ScalarType
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.structured import combine, instantiate
 from pyasc.passes.base import Context, FunctionPass
@@ -113,6 +113,8 @@ class _Lowering:
         lower = self.affine(at, self.op.lower[iterator])
         upper = self.affine(at, self.op.upper[iterator])
         kind = self.op.iterators[iterator]
+        if kind != "parallel" and self._keeps_order():
+            kind = "sequential"
         types = [value.type for value in inits]
         # Running values keep the names that the combiner gives them.
         running = self.op.combine.block.args[: len(inits)] if inits else ()
@@ -128,6 +130,10 @@ class _Lowering:
                 body=block_of([I64, *types], names),
             )
         )
+
+    def _keeps_order(self) -> bool:
+        """Whether combining in another order would be seen: integers wrap to the same sum in any."""
+        return self.op.strict and any(dtype_of(self.op.outputs[k].type).is_float for k in self.op.combined)
 
     def indices(self, at: Builder, map_: AffineMap) -> list[Value]:
         """The indices of an access at the current point."""
