@@ -45,6 +45,7 @@ _INFIX = {
     "xor": ("^", BIT_XOR),
     "or": ("|", BIT_OR),
 }
+_BITWISE = frozenset(("and", "or", "xor"))
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 
 
@@ -136,13 +137,19 @@ def _plain(fn: str, dtype: DType, args: list[Expr]) -> Expr:
         )
     if fn in _INFIX:
         sign, precedence = _INFIX[fn]
-        text = f"{args[0].inside(precedence)} {sign} {args[1].inside(precedence + 1)}"
+        text = f"{_operand(args[0], fn, precedence)} {sign} {_operand(args[1], fn, precedence + 1)}"
         if fn in _COMPARISONS or dtype.is_bool:
             return Expr(text, precedence)
         return _narrowed(text, precedence, dtype)
     # Integer literals have C++ types of their own, so the type is spelled where they might decide it.
     type_ = "" if dtype.is_float else f"<{CPP_NAMES[dtype]}>"
     return Expr(f"pa_{fn}{type_}({', '.join(arg.text for arg in args)})")
+
+
+def _operand(arg: Expr, fn: str, precedence: int) -> str:
+    """Beside `&`, `|` and `^` parentheses stand for the reader too: few know how these bind."""
+    _, own = _INFIX[fn]
+    return arg.inside(UNARY if fn in _BITWISE and arg.precedence != own else precedence)
 
 
 def _narrowed(text: str, precedence: int, dtype: DType) -> Expr:
