@@ -226,18 +226,29 @@ class Generator:
         new = self.call(self.random.choice(FUNCTIONS), old, self.value(counters))
         self.at.insert(mem.Store(value=new, ref=self.refs[name], indices=indices))
 
-    def branch(self, counters: Sequence[Value]) -> None:
+    def branch(self, counters: Sequence[Value], depth: int = 2) -> None:
         condition = self.call("gt", self.value(counters), self.numbers[1])
         op = scf.If(condition=condition, types=[], then=block_of(), otherwise=block_of())
         self.at.insert(op)
         for region in op.regions:
             outer, self.at = self.at, Builder(region.block)
-            if region is op.then or self.random.random() < 0.3:
-                self.statement(counters) if self.random.random() < 0.3 else self.store(
-                    counters, self.value(counters)
-                )
+            if region is op.then or self.random.random() < 0.5:
+                for _ in range(self.random.choice((1, 1, 2))):
+                    self.in_branch(counters, depth)
             self.at.insert(scf.Yield())
             self.at = outer
+
+    def in_branch(self, counters: Sequence[Value], depth: int) -> None:
+        """Often the same element in all branches, so that its value is chosen."""
+        pick = self.random.random()
+        if pick < 0.2 and depth:
+            self.branch(counters, depth - 1)
+        elif pick < 0.5:
+            self.statement(counters)
+        elif pick < 0.8:
+            self.at.insert(mem.Store(value=self.value(counters), ref=self.refs["y"], indices=counters[-1:]))
+        else:
+            self.store(counters, self.value(counters))
 
     def store(self, counters: Sequence[Value], value: Value) -> None:
         name, indices = self.element(counters)

@@ -12,9 +12,9 @@ scf.if %c {                                 %e = mem.load %x, [%i]          // r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pyasc.ir.core import Builder, Operation, Value, block_of
+from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dtypes import DType
 from pyasc.ir.location import Location
@@ -34,64 +34,102 @@ class Store:
     guard: Value | None
 
 
+@dataclass
+class _Scope:
+    """The stores of one branch so far; `guard` is the condition under which the branch runs."""
+
+    guard: Value | None
+    stores: list[Store] = field(default_factory=lambda: list[Store]())
+
+
 class Flattening:
     """Moves everything out of the branches of a loop's body but the stores, which keep their conditions."""
 
     def __init__(self, loop: scf.For, proofs: Proofs) -> None:
         self.block = loop.body.block
         self.proofs = proofs
-        self.stores: list[Store] = []
+        self.scopes = [_Scope(None)]
         self.loads: list[mem.Load] = [op for op in self.block if isinstance(op, mem.Load)]
+
+    @property
+    def stores(self) -> list[Store]:
+        """The stores of the body, at most one for each element."""
+        return self.scopes[0].stores
 
     def run(self) -> None:
         """Flatten the whole body."""
         for op in self.block:
             if op is not self.block.last:
-                self._visit(op, None)
+                self._visit(op)
 
-    def _visit(self, op: Operation, guard: Value | None) -> None:
+    def _visit(self, op: Operation) -> None:
         match op:
             case mem.Store():
-                self._store(op, guard)
+                self._store(Store(op, op.value, self.scopes[-1].guard), Builder.before(op))
             case mem.Load():
-                self._load(op, guard)
+                self._load(op)
             case scf.If():
-                self._branch(op, guard)
+                self._branch(op)
             case _ if is_plain(op):
                 return
             case _:
                 raise refusal(op)
 
-    def _branch(self, op: scf.If, guard: Value | None) -> None:
+    def _branch(self, op: scf.If) -> None:
         at = Builder.before(op)
-        for region in op.regions:
-            if region.block.first is region.block.last:
-                continue
-            condition = op.condition if region is op.then else call(at, "not", op.condition)
-            if guard is not None:
-                condition = call(at, "and", guard, condition)
-            for inner in region.block:
-                if inner is not region.block.last:
-                    at.insert(inner)
-                    self._visit(inner, condition)
+        sides = [self._side(op, region.block, at) for region in op.regions]
         yields = [region.block.terminator.operands for region in op.regions]
         chosen = [
             yes if yes is no else call(at, "select", op.condition, yes, no)
             for yes, no in zip(*yields, strict=True)
         ]
+        for store in self._joined(op.condition, sides[0], sides[1], at):
+            self._store(store, at)
         op.replace_with(chosen)
 
-    def _load(self, op: mem.Load, guard: Value | None) -> None:
-        for store in reversed(self.stores):
-            same = self._same_element(store.op, op, op.loc)
-            if same and store.guard not in (None, guard):
-                raise CannotRaise(op.loc, "it reads what it may have written under another condition")
-            if same:
-                self.loads = [load for load in self.loads if load is not op]
-                op.replace_with([store.value])
-                return
+    def _side(self, op: scf.If, block: Block, at: Builder) -> _Scope:
+        """Move what one branch holds before the branch; its stores are returned."""
+        if block.first is block.last:
+            return _Scope(None)
+        guard = op.condition if block is op.then.block else call(at, "not", op.condition)
+        outer = self.scopes[-1].guard
+        self.scopes.append(_Scope(guard if outer is None else call(at, "and", outer, guard)))
+        for inner in block:
+            if inner is not block.last:
+                at.insert(inner)
+                self._visit(inner)
+        return self.scopes.pop()
+
+    def _joined(self, condition: Value, then: _Scope, otherwise: _Scope, at: Builder) -> list[Store]:
+        """The stores of both branches; two to one element that both surely make become one that chooses."""
+        first = list(then.stores)
+        second: list[Store] = []
+        for store in otherwise.stores:
+            twin = next((each for each in first if self._same_element(each.op, store.op, store.op.loc)), None)
+            if twin is not None and twin.guard is then.guard and store.guard is otherwise.guard:
+                first.remove(twin)
+                twin.op.erase()
+                store.value = call(at, "select", condition, twin.value, store.value)
+                store.guard = self.scopes[-1].guard
+            second.append(store)
+        return first + second
+
+    def _load(self, op: mem.Load) -> None:
+        for scope in reversed(self.scopes):
+            for store in reversed(scope.stores):
+                if self._same_element(store.op, op, op.loc):
+                    self._forward(store, op)
+                    return
+        guard = self.scopes[-1].guard
         if guard is not None and not self._is_safe(op):
             _read_where(guard, op)
+
+    def _forward(self, store: Store, op: mem.Load) -> None:
+        """A load gives what was stored to its element, where the store has surely happened."""
+        if all(store.guard is not scope.guard for scope in self.scopes):
+            raise CannotRaise(op.loc, "it reads what it may have written under another condition")
+        self.loads = [load for load in self.loads if load is not op]
+        op.replace_with([store.value])
 
     def _is_safe(self, op: mem.Load) -> bool:
         """Whether a load that stands under a condition may happen in every iteration."""
@@ -109,23 +147,25 @@ class Flattening:
             raise CannotRaise(loc, "it may touch an element that the same iteration wrote before")
         return same
 
-    def _store(self, op: mem.Store, guard: Value | None) -> None:
-        made = Store(op, op.value, guard)
-        for earlier in list(self.stores):
-            if self._same_element(earlier.op, op, op.loc):
-                self._overwrite(earlier, made)
-        self.stores.append(made)
+    def _store(self, made: Store, at: Builder) -> None:
+        """Add a store to the branch; an earlier one to its element goes into it."""
+        scope = self.scopes[-1]
+        for earlier in list(scope.stores):
+            if self._same_element(earlier.op, made.op, made.op.loc):
+                scope.stores.remove(earlier)
+                earlier.op.erase()
+                self._combine(earlier, made, scope.guard, at)
+        scope.stores.append(made)
 
-    def _overwrite(self, earlier: Store, later: Store) -> None:
-        self.stores.remove(earlier)
-        earlier.op.erase()
-        if later.guard is None or later.guard is earlier.guard:
+    def _combine(self, earlier: Store, later: Store, guard: Value | None, at: Builder) -> None:
+        """What two stores to one element leave there."""
+        if later.guard is None or later.guard is guard or later.guard is earlier.guard:
             return
-        if earlier.guard is not None and not _opposite(earlier.guard, later.guard):
-            raise CannotRaise(later.op.loc, "one element is written under several conditions")
-        chosen = arith.Elementwise(fn="select", args=[later.guard, later.value, earlier.value])
-        later.value = Builder.before(later.op).value(chosen)
-        later.guard = None
+        later.value = call(at, "select", later.guard, later.value, earlier.value)
+        if earlier.guard is None or earlier.guard is guard:
+            later.guard = earlier.guard
+        else:
+            later.guard = call(at, "or", earlier.guard, later.guard)
 
 
 def refusal(op: Operation) -> CannotRaise:
@@ -134,21 +174,13 @@ def refusal(op: Operation) -> CannotRaise:
         return CannotRaise(
             op.loc,
             "a check stands in the loop",
-            "make the index provably in range, for example by looping over the array's own size",
+            "bound the index by min and max, loop over the array's own size, or give unchecked=True",
         )
     if isinstance(op, (scf.While, scf.For)):
         return CannotRaise(op.loc, "a loop inside of it stays a loop", quiet=True)
     if isinstance(op, mem.Atomic):
         return CannotRaise(op.loc, "atomic updates are made one by one")
     return CannotRaise(op.loc, f"{op.name} stands in the loop", quiet=True)
-
-
-def _opposite(a: Value, b: Value) -> bool:
-    """Whether one condition is the negation of the other."""
-    return any(
-        isinstance(x.op, arith.Elementwise) and x.op.fn == "not" and x.op.args[0] is y
-        for x, y in ((a, b), (b, a))
-    )
 
 
 def _read_where(condition: Value, load: mem.Load) -> None:
