@@ -65,10 +65,10 @@ class Value:
 class _Declared:
     """Turns the annotated fields of a subclass into a constructor, accessors and an `OpSpec`."""
 
-    parent: Block | None
-    prev: Operation | None
-    next: Operation | None
-    results: tuple[Value, ...]
+    parent: Block | None = None
+    prev: Operation | None = None
+    next: Operation | None = None
+    results: tuple[Value, ...] = ()
     regions: list[Region]
     attrs: dict[str, Attr]
     segments: tuple[int, ...]
@@ -94,12 +94,6 @@ class Operation(_Declared):
 
         def __init__(self, *, loc=UNKNOWN, types=None, **fields):
             self.loc = loc
-            self.types = None
-            self.parent = None
-            self.prev = None
-            self.next = None
-            self.results = ()
-            self._operands = []
             self.spec.populate(self, fields)
             self._add_uses()
             given = self.spec.infer(self) if types is None else types
@@ -164,7 +158,7 @@ class Operation(_Declared):
 
     def drop(self) -> None:
         """Forget the operands here and in every nested operation, so that what they use can go."""
-        for op in self.walk():
+        for op in self.walk() if self.regions else (self,):
             op._drop_uses()
             op._operands = []
 
@@ -196,25 +190,24 @@ class Operation(_Declared):
 
     def walk_inner_first(self) -> Iterator[Operation]:
         """All nested operations and this one, children before parents. The visited one may be erased."""
-        stack: list[tuple[Operation, Iterator[Operation]]] = [(self, self._inner())]
+        # A tuple holds an operation whose regions have been visited.
+        stack: list[Operation | Block | tuple[Operation] | None] = [(self,), *self._blocks_last_first()]
         while stack:
-            op, inner = stack[-1]
-            child = next(inner, None)
-            if child is None:
-                stack.pop()
-                yield op
-            elif child.regions:
-                stack.append((child, child._inner()))
+            each = stack.pop()
+            if isinstance(each, tuple):
+                yield each[0]
+                continue
+            op = each.first if isinstance(each, Block) else each
+            if op is None:
+                continue
+            stack.append(op.next)
+            if op.regions:
+                stack += [(op,), *op._blocks_last_first()]
             else:
-                yield child
+                yield op
 
     def _blocks_last_first(self) -> list[Operation | Block | None]:
         return [block for region in reversed(self.regions) for block in reversed(region.blocks)]
-
-    def _inner(self) -> Iterator[Operation]:
-        for inner in self.regions:
-            for block in inner.blocks:
-                yield from block
 
     def ancestors(self) -> Iterator[Operation]:
         """The enclosing operations, innermost first."""
