@@ -118,8 +118,8 @@ def named_expression(v: Visitor, node: ast.NamedExpr) -> Val:
     return value
 
 
-def list_comprehension(v: Visitor, node: ast.ListComp) -> Val:
-    """A list whose length is known when the kernel is compiled."""
+def list_comprehension(v: Visitor, node: ast.ListComp | ast.GeneratorExp) -> Val:
+    """A list whose length is known when the kernel is compiled; a generator expression is evaluated at once."""
     items: list[Val] = []
     env = v.frame.env
     names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -128,15 +128,18 @@ def list_comprehension(v: Visitor, node: ast.ListComp) -> Val:
         _comprehend(v, node, node.generators, items)
     finally:
         for name, value in saved.items():
-            if value is None:
-                env.values.pop(name, None)
-            else:
+            if value is not None:
                 env.set(name, value)
+            elif env.get(name) is not None:
+                env.forget(name)
     return Tuple(tuple(items), is_list=True)
 
 
 def _comprehend(
-    v: Visitor, node: ast.ListComp, generators: Sequence[ast.comprehension], items: list[Val]
+    v: Visitor,
+    node: ast.ListComp | ast.GeneratorExp,
+    generators: Sequence[ast.comprehension],
+    items: list[Val],
 ) -> None:
     from pyasc.frontend.statements import assign
 

@@ -39,6 +39,12 @@ class Env:
             self._journals[-1].setdefault(name, self.values.get(name, _MISSING))
         self.values[name] = value
 
+    def forget(self, name: str) -> None:
+        """Unbind a name that was unbound before."""
+        del self.values[name]
+        if self._journals and self._journals[-1].get(name) is _MISSING:
+            del self._journals[-1][name]
+
     def begin(self) -> None:
         """Start recording changes."""
         self._journals.append({})

@@ -30,7 +30,6 @@ _NODES: dict[str, Refusal] = {
     "Delete": Refusal("`del`", "names live until the kernel ends", "leave it out"),
     "Dict": Refusal("a dictionary", _NO_OBJECTS, "use an array indexed by small integers, or a tuple"),
     "DictComp": Refusal("a dictionary comprehension", _NO_OBJECTS, "use a list comprehension"),
-    "GeneratorExp": Refusal("a generator expression", _NO_GENERATORS, "write the loop out, or use [...]"),
     "Global": Refusal(
         "`global`",
         "globals are read when the kernel is compiled",

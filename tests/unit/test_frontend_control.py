@@ -430,6 +430,28 @@ def sums_of_tuples(n: int):
     return sum(values), min(values), max(values), len(values), any([n > 4, False]), all([n > 4, False])
 
 
+@case(5)
+def generator_expressions(n: int):
+    pairs = [(i, j) for i in range(3) for j in range(i) if i + j != 2]
+    return (
+        sum(n * k for k in range(4)),
+        max(abs(n - k) for k in (3, 9)),
+        len(pairs),
+        any(n == k for k in range(3)),
+    )
+
+
+@case(3)
+def comprehensions_in_branches_and_loops(n: int):
+    s = 0
+    for i in range(n):
+        if i > 0:
+            s += sum([i * k for k in range(3)])
+        else:
+            s += max(k for k in range(4))
+    return s
+
+
 @case(2.0)
 def math_functions(x: float):
     return (
