@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -110,6 +111,8 @@ def _chosen(request: Request, kernels: Sequence[Any]) -> list[Any]:
 def run_file(file: str) -> ModuleType:
     """Execute a Python file as a module of its own, with its folder importable, as Python does.
 
+    What it prints goes to the error stream: standard output is for what pyasc was asked for.
+
     Raises Failure if there is no such file; an exception of the file itself passes through.
     """
     path = Path(file).resolve()
@@ -122,7 +125,8 @@ def run_file(file: str) -> ModuleType:
     sys.modules[MODULE_NAME] = module
     sys.path.insert(0, str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except Exception as error:
         if isinstance(error, CompileError):
             raise

@@ -247,6 +247,25 @@ def test_every_stage_that_was_dumped_can_be_run(
     stages = sorted((temps / "softmax").glob("*.ir"))
     assert len(stages) > 10
     for stage in stages[:: max(1, len(stages) // 6)]:
-        arguments = ["--arg", "x=random:float32:5x9", "--arg", "out=zeros:float32:5x9", "--out", f"out={saved}"]
+        arguments = [
+            "--arg",
+            "x=random:float32:5x9",
+            "--arg",
+            "out=zeros:float32:5x9",
+            "--out",
+            f"out={saved}",
+        ]
         assert run(capsys, "run", str(stage), *arguments)[0] == 0, stage
         np.testing.assert_allclose(np.load(saved), e / e.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_what_the_file_prints_is_not_mixed_with_the_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "talks.py"
+    file.write_text(
+        "import pyasc as asc\n\n\n@asc.kernel\ndef one(x: asc.float32) -> asc.float32:\n    return x\n\n\nprint('hello')\n"
+    )
+    assert main(["compile", str(file), "--emit", "cpp"]) == 0
+    printed = capsys.readouterr()
+    assert "hello" not in printed.out and printed.err == "hello\n"
