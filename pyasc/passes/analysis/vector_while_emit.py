@@ -32,6 +32,8 @@ class WhileWriter:
     def write(self, e: Emitter) -> None:
         """Write the loop and give each part the values it leaves behind."""
         inits, names = self._inits(e)
+        self._invariants(e)
+        outside = [(dict(part.scalars), dict(part.vectors)) for part in self.parts]
         types = [value.type for value in inits]
         before, after = Block(types, names), Block()
         inner = Emitter(Builder(before, loc=self.op.loc))
@@ -42,11 +44,30 @@ class WhileWriter:
         forwarded = [*self._with_active(before.args, live), *self._computed()]
         inner.insert(scf.Condition(condition=condition, forwarded=forwarded))
         args = [after.add_arg(value.type, value.name) for value in forwarded]
+        self._forget_all_but(outside)
         self._after(Emitter(Builder(after, loc=self.op.loc)), args)
         types = [value.type for value in forwarded]
         loop = scf.While(inits=inits, types=types, before=Region([before]), after=Region([after]))
         e.insert(loop)
+        self._forget_all_but(outside)
         self._results(loop.values)
+
+    def _invariants(self, e: Emitter) -> None:
+        """Make the lanes of what does not change in the loop once, before it."""
+        for block in (self.op.before.block, self.op.after.block):
+            for op in block:
+                for value in op.operands if not set(op.results) & self.body.plan.uniform else ():
+                    if isinstance(value.op, arith.Constant) or value is self.body.plan.loop.counter:
+                        for part in self.parts:
+                            self.body.vector(e, part, value)
+
+    def _forget_all_but(self, outside: Sequence[tuple[dict[Value, Value], dict[Value, Value]]]) -> None:
+        """What one region has computed is not there in the next."""
+        for part, (scalars, vectors) in zip(self.parts, outside, strict=True):
+            part.scalars.clear()
+            part.scalars.update(scalars)
+            part.vectors.clear()
+            part.vectors.update(vectors)
 
     def _inits(self, e: Emitter) -> tuple[list[Value], list[str]]:
         """Scalars, then for each part its mask, its vectors and the last values it keeps."""
