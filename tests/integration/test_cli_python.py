@@ -264,7 +264,7 @@ def test_what_the_file_prints_is_not_mixed_with_the_output(
 ) -> None:
     file = tmp_path / "talks.py"
     file.write_text(
-        "import pyasc as asc\n\n\n@asc.kernel\ndef one(x: asc.float32) -> asc.float32:\n    return x\n\n\nprint('hello')\n"
+        "import pyasc as asc\n@asc.kernel\ndef one(x: asc.float32) -> asc.float32:\n    return x\nprint('hello')\n"
     )
     assert main(["compile", str(file), "--emit", "cpp"]) == 0
     printed = capsys.readouterr()
