@@ -6,8 +6,8 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,32 @@ from typing import Any
 import numpy as np
 
 from pyasc.model.build import BuiltKernel, Entry
+from pyasc.model.memory import (
+    Argument,
+    Array,
+    GlobalMemory,
+    Scalar,
+    Struct,
+    Workspace,
+    memory_of,
+    value_bytes,
+)
 from pyasc.model.soc import DEFAULT_SOC, Soc, runnable
 
-_ALIGN = 512  # of kernel arguments in global memory, hardware.md section 8
-_GUARD = 4096
-_GUARD_BYTE = 0xA5
+__all__ = [
+    "Argument",
+    "Array",
+    "CoreTime",
+    "Finding",
+    "GlobalMemory",
+    "ModelError",
+    "Result",
+    "Scalar",
+    "Struct",
+    "Workspace",
+    "run",
+]
+
 _PYTHON_LINE = re.compile(r"//\s*(\S+\.py:\d+)")
 # After these a launch did not do all it meant to, so what it left unwritten says nothing.
 _STOPPING = ("deadlock", "crash", "timeout")
@@ -28,49 +49,6 @@ _KIND_NAMES = ("AIV_ONLY", "AIC_ONLY", "MIX_AIV_1_0", "MIX_AIC_1_0", "MIX_AIC_1_
 
 class ModelError(RuntimeError):
     """A launch that could not be made: wrong arguments, or a fault of the model itself."""
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array in global memory.
-
-    `data` is copied in; with `output` its final contents are in the result. `defined=False` poisons it with NaN and
-    treats every byte as never written; bytes that still are at the end are a finding, unless it is `partial`.
-    `read_only` makes a write a finding.
-    """
-
-    data: np.ndarray
-    output: bool = True
-    defined: bool = True
-    read_only: bool = False
-    partial: bool = False
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Workspace:
-    """Global memory of `size` bytes that holds NaN and counts as never written; `zero` clears it instead."""
-
-    size: int
-    zero: bool = False
-    name: str = "workspace"
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """A scalar passed by value, of the NumPy type of `value`."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Struct:
-    """A plain struct by value: NumPy scalars in field order, laid out as C does."""
-
-    fields: tuple[Any, ...]
-
-
-Argument = Array | Workspace | Scalar | Struct
 
 
 @dataclass(frozen=True)
@@ -140,75 +118,13 @@ def _core(path: str) -> ctypes.CDLL:
         ctypes.c_char_p,
         ctypes.c_void_p,
         ctypes.c_uint64,
-        ctypes.c_int,
+        ctypes.c_void_p,
         ctypes.c_int,
     ]
     library.pyasc_model_run.restype = ctypes.c_char_p
     library.pyasc_model_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.pyasc_model_destroy.argtypes = [ctypes.c_void_p]
     return library
-
-
-@dataclass
-class _GuardedBuffer:
-    """Bytes of one array between two guard zones, at the alignment the framework gives."""
-
-    name: str
-    size: int
-    defined: bool
-    writable: bool
-    block: np.ndarray = field(init=False)
-    start: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.block = np.empty(self.size + 2 * _GUARD + _ALIGN, dtype=np.uint8)
-        self.start = _GUARD + (-(self.block.ctypes.data + _GUARD)) % _ALIGN
-        self.block[: self.start] = _GUARD_BYTE
-        self.block[self.start + self.size :] = _GUARD_BYTE
-
-    @property
-    def body(self) -> np.ndarray:
-        return self.block[self.start : self.start + self.size]
-
-    @property
-    def address(self) -> int:
-        return self.block.ctypes.data + self.start
-
-    def intact(self) -> bool:
-        before, after = self.block[: self.start], self.block[self.start + self.size :]
-        return bool((before == _GUARD_BYTE).all() and (after == _GUARD_BYTE).all())
-
-
-def _buffer_of(argument: Array | Workspace, index: int) -> _GuardedBuffer:
-    if isinstance(argument, Workspace):
-        buffer = _GuardedBuffer(argument.name, argument.size, argument.zero, True)
-        buffer.body[:] = 0 if argument.zero else 0xFF
-        return buffer
-    name = argument.name or f"argument {index}"
-    buffer = _GuardedBuffer(name, argument.data.nbytes, argument.defined, not argument.read_only)
-    flat = np.ascontiguousarray(argument.data).reshape(-1).view(np.uint8)
-    buffer.body[:] = flat if argument.defined else 0xFF
-    return buffer
-
-
-def _struct_bytes(fields: Sequence[Any]) -> bytes:
-    """Natural C layout: each field at a multiple of its size, the whole rounded up to the largest."""
-    out = bytearray()
-    largest = 1
-    for value in fields:
-        raw = np.asarray(value).tobytes()
-        largest = max(largest, len(raw))
-        out += bytes(-len(out) % len(raw)) + raw
-    return bytes(out + bytes(-len(out) % largest))
-
-
-def _value_bytes(argument: Argument, buffer: _GuardedBuffer | None) -> bytes:
-    if buffer is not None:
-        return buffer.address.to_bytes(8, "little")
-    if isinstance(argument, Struct):
-        return _struct_bytes(argument.fields)
-    assert isinstance(argument, Scalar)
-    return np.asarray(argument.value).tobytes()
 
 
 def _check_sizes(entry: Entry, library: ctypes.CDLL, values: Sequence[bytes]) -> None:
@@ -272,20 +188,26 @@ def _core_times(report: dict[str, Any]) -> tuple[CoreTime, ...]:
     )
 
 
-def _unwritten_findings(report: dict[str, Any], arguments: Sequence[Argument]) -> list[Finding]:
+def _unwritten_findings(
+    arguments: Sequence[Argument], memories: Sequence[GlobalMemory | None]
+) -> list[Finding]:
     """Outputs that the kernel left partly as they were, undefined."""
-    arrays = [argument for argument in arguments if isinstance(argument, Array | Workspace)]
     found: list[Finding] = []
-    for array, (count, first) in zip(arrays, report["unwritten"], strict=False):
-        if not isinstance(array, Array) or not array.output or array.defined or array.partial or not count:
+    for array, memory in zip(arguments, memories, strict=True):
+        if not isinstance(array, Array) or not array.output or array.partial or memory is None:
             continue
-        size = array.data.itemsize
-        message = f"{count // size} elements of the output were never written, the first is {first // size}"
-        found.append(Finding("unwritten", message, "", 0, "", "S", array.name, first, first + size, 1))
+        if memory.undefined is None or not memory.undefined.any():
+            continue
+        size, left = array.data.itemsize, np.flatnonzero(memory.undefined)
+        first = int(left[0])
+        message = (
+            f"{len(left) // size} elements of the output were never written, the first is {first // size}"
+        )
+        found.append(Finding("unwritten", message, "", 0, "", "S", memory.name, first, first + size, 1))
     return found
 
 
-def _guard_findings(buffers: Sequence[_GuardedBuffer | None]) -> list[Finding]:
+def _guard_findings(memories: Sequence[GlobalMemory | None]) -> list[Finding]:
     return [
         Finding(
             "gm-bounds",
@@ -299,9 +221,37 @@ def _guard_findings(buffers: Sequence[_GuardedBuffer | None]) -> list[Finding]:
             0,
             1,
         )
-        for b in buffers
+        for b in memories
         if b is not None and not b.intact()
     ]
+
+
+def _constants(soc: Soc, reserved_ub: bool) -> dict[str, float]:
+    if reserved_ub:
+        return soc.constants
+    # What a build with --cce-disable-asc-reserved-ubuf has, hardware.md section 2.
+    return {**soc.constants, "reserved_ub": 0.0, "ub_usable_bytes": soc.constants["ub_bytes"] - 256}
+
+
+def _call(
+    kernel: BuiltKernel,
+    entry: Entry,
+    values: Sequence[bytes],
+    configure: Callable[[Any, int], None],
+    launch: tuple[int, int, int],
+) -> dict[str, Any]:
+    """Runs the entry once; `launch` is (check, seed, blocks)."""
+    core, library = _core(str(kernel.core_library)), _load(str(kernel.library))
+    _check_sizes(entry, library, values)
+    storage = [ctypes.create_string_buffer(value, max(len(value), 8)) for value in values]
+    pointers = (ctypes.c_void_p * (len(storage) + 1))(*[ctypes.addressof(s) for s in storage])
+    handle = core.pyasc_model_create(*launch, entry.kind)
+    try:
+        configure(core, handle)
+        call = ctypes.cast(getattr(library, f"pyasc_model_call_{entry.name}"), ctypes.c_void_p)
+        return _read_report(core.pyasc_model_run(handle, call, pointers))
+    finally:
+        core.pyasc_model_destroy(handle)
 
 
 def run(
@@ -314,51 +264,49 @@ def run(
     check: bool = True,
     seed: int = 0,
     seconds: float = 0,
+    reserved_ub: bool = True,
 ) -> Result:
     """Runs a kernel on `blocks` blocks of the modelled SoC.
 
-    Arguments are in parameter order; arrays are copied in and out, so the caller's are left alone. `seed` orders the
-    cores: results and findings are the same for the same seed. A launch that still makes calls after `seconds` of real
-    time is given up with a finding (0: never). Raises ModelError when the arguments do not fit the
+    Arguments are in parameter order; an `Array` is copied in and out, so the caller's is left alone, `GlobalMemory` is
+    used and changed as it is. `seed` orders the cores: results and findings are the same for the same seed. A launch
+    that still makes calls after `seconds` of real time is given up with a finding (0: never). `reserved_ub=False` gives
+    a kernel the 8 KB of UB that the library keeps by default. Raises ModelError when the arguments do not fit the
     kernel's parameters.
     """
     if not 1 <= blocks <= 65535:
         raise ModelError(f"blocks is {blocks}, must be 1 to 65535")
     description = runnable(soc)
-    core, library = _core(str(kernel.core_library)), _load(str(kernel.library))
-    chosen = _entry_of(kernel, entry)
-    buffers = [
-        _buffer_of(a, i) if isinstance(a, Array | Workspace) else None for i, a in enumerate(arguments)
-    ]
-    values = [_value_bytes(a, b) for a, b in zip(arguments, buffers, strict=True)]
-    _check_sizes(chosen, library, values)
-    storage = [ctypes.create_string_buffer(value, max(len(value), 8)) for value in values]
-    pointers = (ctypes.c_void_p * (len(storage) + 1))(*[ctypes.addressof(s) for s in storage])
-    launch = core.pyasc_model_create(int(check), seed, blocks, chosen.kind)
-    try:
-        core.pyasc_model_limit(launch, seconds)
-        for key, number in description.constants.items():
-            core.pyasc_model_soc(launch, key.encode(), number)
-        for b in buffers:
-            if b is not None:
+    memories = [memory_of(argument, i) for i, argument in enumerate(arguments)]
+    values = [value_bytes(argument, memory) for argument, memory in zip(arguments, memories, strict=True)]
+
+    def configure(core: Any, handle: int) -> None:
+        core.pyasc_model_limit(handle, seconds)
+        for key, number in _constants(description, reserved_ub).items():
+            core.pyasc_model_soc(handle, key.encode(), number)
+        for m in memories:
+            if m is not None:
+                undefined = None if m.undefined is None else m.undefined.ctypes.data
                 core.pyasc_model_buffer(
-                    launch, b.name.encode(), b.address, b.size, int(not b.defined), int(b.writable)
+                    handle, m.name.encode(), m.address, m.size, undefined, int(m.writable)
                 )
-        call = ctypes.cast(getattr(library, f"pyasc_model_call_{chosen.name}"), ctypes.c_void_p)
-        raw = core.pyasc_model_run(launch, call, pointers)
-    finally:
-        core.pyasc_model_destroy(launch)
+
+    report = _call(kernel, _entry_of(kernel, entry), values, configure, (int(check), seed, blocks))
+    found = _launch_findings(report) + _guard_findings(memories)
+    if check and not any(finding.kind in _STOPPING for finding in found):
+        found += _unwritten_findings(arguments, memories)
     outputs = tuple(
-        b.body.view(a.data.dtype).reshape(a.data.shape)
-        for a, b in zip(arguments, buffers, strict=True)
-        if isinstance(a, Array) and a.output and b is not None
+        memory.array(argument.data.dtype, argument.data.shape)
+        for argument, memory in zip(arguments, memories, strict=True)
+        if isinstance(argument, Array) and argument.output and memory is not None
     )
-    report = _read_report(raw)
-    found = _launch_findings(report) + _guard_findings(buffers)
-    if not any(finding.kind in _STOPPING for finding in found):
-        found += _unwritten_findings(report, arguments)
     cycles = report["cycles"]
-    kind = _KIND_NAMES[report["kind"]]
     return Result(
-        outputs, tuple(found), cycles, description.microseconds(cycles), _core_times(report), kind, report["printed"]
+        outputs,
+        tuple(found),
+        cycles,
+        description.microseconds(cycles),
+        _core_times(report),
+        _KIND_NAMES[report["kind"]],
+        report["printed"],
     )

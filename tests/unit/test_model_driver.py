@@ -11,7 +11,7 @@ import pytest
 
 from pyasc.model.arguments import BadArgument, parse_argument
 from pyasc.model.build import BuildError, argv_compiler, build_kernel, kernel_entries
-from pyasc.model.driver import Array, ModelError, Scalar, Struct, Workspace, run
+from pyasc.model.driver import Array, GlobalMemory, ModelError, Scalar, Struct, Workspace, run
 from pyasc.model.soc import UnknownSoc, describe, runnable, soc_names
 from tests.unit.model_support import (
     REFERENCE,
@@ -228,6 +228,28 @@ def test_outputs_left_unwritten_are_found() -> None:
     arguments = _add_arguments(100)
     arguments[3] = Scalar(np.uint64(90))
     result = run(reference("add_half"), arguments)
-    assert [f.message for f in result.findings] == ["10 elements of the output were never written, the first is 90"]
+    assert [f.message for f in result.findings] == [
+        "10 elements of the output were never written, the first is 90"
+    ]
     arguments[2] = Array(np.zeros(100, np.float16), defined=False, partial=True)
     clean(run(reference("add_half"), arguments))
+
+
+def test_memory_keeps_contents_and_definedness_across_launches() -> None:
+    x = GlobalMemory.holding(np.arange(100, dtype=np.float16), "x", writable=False)
+    total = GlobalMemory(200, "total")
+    add = [x, x, total, Scalar(np.uint64(90))]
+    clean(run(reference("add_half"), add))
+    again = [total, x, poisoned(100, np.float16), Scalar(np.uint64(100))]
+    assert kinds(run(reference("add_half"), again)) == {"undefined"}
+    clean(run(reference("add_half"), [*add[:3], Scalar(np.uint64(100))]))
+    out = clean(run(reference("add_half"), again)).outputs[0]
+    assert (out == 3 * np.arange(100, dtype=np.float16)).all()
+    assert (total.array(np.float16, (100,)) == 2 * np.arange(100)).all()
+
+
+def test_the_reserved_part_of_ub_can_be_taken_back(tmp_path: Path) -> None:
+    body = "    TPipe pipe;\n    TBuf<TPosition::VECCALC> b;\n    pipe.InitBuffer(b, 196352);"
+    path = _write(tmp_path, body, "large")
+    assert any("capacity" in text for text in _run(path))
+    assert not any("capacity" in text for text in _run(path, reserved_ub=False))

@@ -266,6 +266,10 @@ void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8
                static_cast<unsigned long long>((offset + first) / dtype_bytes(type)), b.name.c_str());
     }
     if (core->atomic != Atomic::NONE) {
+        if (core->atomic_type != type) {
+            report("parameter", loc, pipe, b.name.c_str(), offset, offset + bytes,
+                   "the atomic mode was set for another type than the one copied");
+        }
         if (!b.undefined.empty() && any(b.undefined.data() + offset, bytes)) {
             report("undefined", loc, pipe, b.name.c_str(), offset, offset + bytes,
                    "an atomic update of global memory that was never written (it is not zeroed for the kernel)");

@@ -32,12 +32,26 @@ struct PendingRead {
     GmRecord record;
 };
 
+// One byte of undefined bits for each byte of an array, in the caller's memory so that it outlives the launch.
+class UndefinedBits {
+public:
+    UndefinedBits() = default;
+    UndefinedBits(uint8_t* bits, uint64_t size) : bits_(bits), size_(bits ? size : 0) {}
+    bool empty() const { return size_ == 0; }
+    uint8_t* data() const { return bits_; }
+    uint8_t operator[](uint64_t i) const { return bits_[i]; }
+
+private:
+    uint8_t* bits_ = nullptr;
+    uint64_t size_ = 0;
+};
+
 struct GmBuffer {
     std::string name;
     uint8_t* base = nullptr;
     uint64_t size = 0;
     bool writable = true;
-    std::vector<uint8_t> undefined;  // empty: everything is defined
+    UndefinedBits undefined;  // empty: everything is defined
     std::map<uint64_t, GmSpan> spans;
     std::vector<PendingRead> reads;  // not yet in `spans`: a buffer nobody writes needs no history
     bool written = false;

@@ -201,14 +201,6 @@ std::string write_report(const std::string& error)
         }
         out += "\"end\": " + number(end) + "}";
     }
-    out += "], \"unwritten\": [";
-    for (size_t i = 0; i < launch->buffers.size(); ++i) {
-        const auto& u = launch->buffers[i]->undefined;
-        const bool complete = u.empty() || (u[0] == 0 && memcmp(u.data(), u.data() + 1, u.size() - 1) == 0);
-        const auto first = complete ? u.end() : std::find_if(u.begin(), u.end(), [](uint8_t b) { return b != 0; });
-        const auto count = std::count_if(first, u.end(), [](uint8_t b) { return b != 0; });
-        out += (i ? ", [" : "[") + std::to_string(count) + ", " + std::to_string(first - u.begin()) + "]";
-    }
     out += "], \"findings\": [";
     for (size_t i = 0; i < launch->findings.size(); ++i) {
         out += i ? ", " : "";
@@ -239,15 +231,16 @@ void pyasc_model_soc(Launch* l, const char* key, double value) { l->soc[key] = v
 
 void pyasc_model_limit(Launch* l, double seconds) { l->seconds = seconds; }
 
-void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t size, int undefined, int writable)
+// `undefined` has a byte of undefined bits for each byte of the array, or is null when all of it is defined.
+void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t size, uint8_t* undefined, int writable)
 {
     auto b = std::make_unique<GmBuffer>();
     b->name = name;
     b->base = base;
     b->size = size;
     b->writable = writable != 0;
-    if (undefined && l->check) {
-        b->undefined.assign(size, 0xff);
+    if (l->check) {
+        b->undefined = UndefinedBits(undefined, size);
     }
     l->buffers.push_back(std::move(b));
 }
@@ -256,8 +249,9 @@ void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t siz
 const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const void* const* args)
 {
     launch = l;
+    std::vector<uint8_t> undefined(1 << 16, 0xff);
     l->system_workspace.assign(1 << 16, 0xff);
-    pyasc_model_buffer(l, "system workspace", l->system_workspace.data(), l->system_workspace.size(), 1, 1);
+    pyasc_model_buffer(l, "system workspace", l->system_workspace.data(), l->system_workspace.size(), undefined.data(), 1);
     const std::string error = run_launch(call, args);
     l->report = write_report(error);
     launch = nullptr;

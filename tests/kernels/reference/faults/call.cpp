@@ -62,6 +62,17 @@ extern "C" __global__ __aicore__ void dtype_atomic(GM_ADDR x, GM_ADDR y, GM_ADDR
     SetAtomicNone();
 }
 
+// rule: api.md 8: the atomic mode and the copy have one type
+extern "C" __global__ __aicore__ void atomic_type(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    Vectors v;
+    v.Load(x, x);
+    SetAtomicAdd<FAULT(int32_t, float)>();
+    Sync<HardEvent::MTE2_MTE3>();
+    DataCopy(Gm<float>(y), v.a, N);  // expect: parameter
+    SetAtomicNone();
+}
+
 // rule: api.md 2: DataCopy by count moves whole 32-byte blocks
 extern "C" __global__ __aicore__ void copy_count(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
