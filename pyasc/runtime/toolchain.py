@@ -40,6 +40,9 @@ _COMMON_FLAGS = (
     "-fopenmp-simd",
     "-fPIC",
 )
+# g++ would keep every vector constant of a loop in a register, and spill what is computed instead; and it remarks on
+# how vectors are passed to functions, which all are inlined.
+_GCC_FLAGS = ("-fno-gcse", "-Wno-psabi")
 # Below -O1 zig instruments code with traps for undefined behaviour.
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 
@@ -187,7 +190,7 @@ def _describe(argv: tuple[str, ...], memory: Path | None) -> Toolchain:
 
 def kernel_flags(kind: ToolchainKind, machine: str) -> tuple[str, ...]:
     """The options every kernel is compiled with by a compiler of `kind` on `machine`."""
-    extra = _ZIG_FLAGS if kind == "zig" else ()
+    extra = {"zig": _ZIG_FLAGS, "gcc": _GCC_FLAGS}.get(kind, ())
     return (*_COMMON_FLAGS, *_native_flags(kind, machine), *_width_flags(kind, machine), *extra)
 
 

@@ -18,12 +18,14 @@ from pyasc.passes.analysis.vector_plan import Accumulator, VectorPlan
 class Part:
     """One vector of a step: its first iteration, how many lanes are in use (None: all), and what is computed.
 
-    `outer` is the counter of an enclosing loop that `scalars` has another value for.
+    `outer` is the counter of an enclosing loop that `scalars` has another value for. With `apart`, every value has
+    a name, so that the operations of several parts stay side by side, within reach of the processor's schedulers.
     """
 
     first: Value
     count: Value | None = None
     outer: Value | None = None
+    apart: bool = False
     scanned: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     scalars: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     vectors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
@@ -75,7 +77,9 @@ class VectorBody:
                 )
                 self._prefetch(e, part, op, memory)
             case arith.Elementwise() | arith.Cast() if op.result in self.plan.wanted and not self._is_fused(op):
-                part.vectors[op.result] = self.arithmetic(e, part, op)
+                value = part.vectors[op.result] = self.arithmetic(e, part, op)
+                if part.apart:
+                    value.name = value.name or op.result.name or "v"
             case _:
                 pass
 

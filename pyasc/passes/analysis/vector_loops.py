@@ -112,7 +112,7 @@ class LoopWriter:
         slow = any(getattr(op, "fn", "") in TRANSCENDENTAL | SLOW for op in self.loop.body.block)
         if self.plan.accumulators:
             return 4 if self.plan.work <= SHORT_BODY and not slow else 2
-        return 2 if slow and self._one_array_each() else 1
+        return 2 if slow else 1
 
     def _one_array_each(self) -> bool:
         return not self._aligned()
@@ -150,9 +150,10 @@ class LoopWriter:
         self, start: Value, stop: Value, width: int, carried: list[list[Value]], memory: Memory
     ) -> list[list[Value]]:
         count, lanes = self._parts(), self.plan.lanes
+        apart = count > 1 and self.plan.work > SHORT_BODY
 
         def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
-            parts = [Part(inner.add(i, p * lanes)) for p in range(count)]
+            parts = [Part(inner.add(i, p * lanes), apart=apart) for p in range(count)]
             return _flat(self.body.step(inner, parts, _grouped(running, count), memory))
 
         return _grouped(self._loop(start, stop, width, _flat(carried), step), count)

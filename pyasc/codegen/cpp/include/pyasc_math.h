@@ -39,11 +39,13 @@ PA_FN float pa_exp2_of_rounded(float rounded) {
 }
 
 // e^r - 1 to the absolute accuracy that e^r needs, for |r| <= ln(2)/2.
+#define PA_EXP_COEFFICIENTS 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f
 PA_FN float pa_exp_beyond_one(float r) {
-  const float q = pa_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f);
+  const float q = pa_poly(r, PA_EXP_COEFFICIENTS);
   return pa_mad(r * r, q, r);
 }
-PA_FN float pa_exp_reduced(float r) { return pa_exp_beyond_one(r) + 1.0f; }
+// e^r, one operation shorter than adding one to the above.
+PA_FN float pa_exp_reduced(float r) { return pa_poly(r, 1.0f, 1.0f, PA_EXP_COEFFICIENTS); }
 
 // e^r - 1 to its own accuracy.
 PA_FN float pa_expm1_reduced(float r) {

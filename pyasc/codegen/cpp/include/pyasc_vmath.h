@@ -160,8 +160,7 @@ template <class V> PA_FN V pa_v_exp(V x) {
     const V rounded = pa_mad(limited, pa_broadcast<V>(0x1.715476p0f), pa_broadcast<V>(PA_ROUND_F32));
     const V n = rounded - PA_ROUND_F32;
     const V r = pa_mad(n, pa_broadcast<V>(-PA_LN2_LO), pa_mad(n, pa_broadcast<V>(-PA_LN2_HI), limited));
-    const V q = pa_v_poly(r, 0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.5558dep-5f, 0x1.123fccp-7f, 0x1.6a1a3ep-10f);
-    return pa_v_scale_by_rounded(pa_mad(r * r, q, r) + 1.0f, rounded);
+    return pa_v_scale_by_rounded(pa_v_poly(r, 1.0f, 1.0f, PA_EXP_COEFFICIENTS), rounded);
   }
 }
 
