@@ -216,24 +216,22 @@ class _Writer:
 
     def _updates(self, e: Emitter, low: Value, high: Value, step: int, private: Value) -> None:
         def several(inner: Emitter, i: Value, _: list[Value]) -> None:
-            for table in range(step):
-                self._iteration(inner, inner.add(i, table), table, private)
+            # All places first: a load of the next one would wait for a store that might be to the same page offset.
+            found = [self._places(inner, inner.add(i, table), table) for table in range(step)]
+            for place, value in found:
+                new = inner.call(self.update.fn, inner.load(private, [place]), value)
+                inner.store(new, private, [place])
 
         e.loop(low, high, several, step=step, name=self.loop.counter.name)
 
-    def _iteration(self, e: Emitter, counter: Value, table: int, private: Value) -> None:
-        """One iteration of the loop with its update in a private table."""
+    def _places(self, e: Emitter, counter: Value, table: int) -> tuple[Value, Value]:
+        """Where in the private tables an iteration updates, and with what."""
         mapping = {self.loop.counter: counter}
         for op in self.loop.body.block:
-            if TERMINATOR in op.spec.traits:
-                break
-            if op not in self.update.ops:
+            if op not in self.update.ops and TERMINATOR not in op.spec.traits:
                 e.insert(op.clone(mapping))
-            elif op is self.update.ops[-1]:
-                place = e.add(self._place(e, mapping), table * self.update.elements)
-                old = e.load(private, [place])
-                value = mapping.get(self.update.value, self.update.value)
-                e.store(e.call(self.update.fn, old, value), private, [place])
+        place = e.add(self._place(e, mapping), table * self.update.elements)
+        return place, mapping.get(self.update.value, self.update.value)
 
     def _place(self, e: Emitter, mapping: dict[Value, Value]) -> Value:
         place = e.index(0)
