@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Block, Builder, Operation, Value
@@ -295,8 +295,9 @@ def is_costly(op: Operation) -> bool:
     return bool(op.regions) or (isinstance(op, arith.Elementwise) and op.fn in COSTLY)
 
 
-def sweep(block: Block) -> None:
-    """Erase what nothing uses any more."""
+def sweep(block: Block, kept: Container[Value] = ()) -> None:
+    """Erase what nothing uses any more, but for what gives a value that is kept."""
     for op in reversed(block):
-        if op.results and is_silent(op) and not any(value.uses for value in op.results):
+        dead = op.results and not any(value.uses or value in kept for value in op.results)
+        if dead and is_silent(op):
             op.erase()

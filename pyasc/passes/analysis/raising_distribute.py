@@ -152,6 +152,8 @@ class _Distribution:
         for load in [user for user in cell.uses if isinstance(user, mem.Load)]:
             load.replace_with([back])
         self._reduce_into(store.ref, indices)
+        if store.value is back:
+            store.erase()
         return True
 
     def _expand(self, ref: Value) -> bool:

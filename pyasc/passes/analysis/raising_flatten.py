@@ -21,7 +21,7 @@ from pyasc.ir.location import Location
 from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.effects import may_alias
-from pyasc.passes.analysis.raising import CannotRaise, Proofs, is_plain
+from pyasc.passes.analysis.raising import CannotRaise, Proofs, is_plain, sweep
 from pyasc.passes.analysis.raising_recurrences import call
 
 
@@ -61,6 +61,8 @@ class Flattening:
         for op in self.block:
             if op is not self.block.last:
                 self._visit(op)
+        # Conditions were made for all branches, and a use of a running value that is dead would count as one.
+        sweep(self.block, {value for store in self.stores for value in (store.value, store.guard) if value})
 
     def _visit(self, op: Operation) -> None:
         match op:

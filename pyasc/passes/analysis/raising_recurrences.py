@@ -135,9 +135,9 @@ class Recurrences:
         fn = ""
         while value is not acc:
             op = value.op
-            if not isinstance(op, arith.Elementwise) or len(op.args) != 2 or value.type != acc.type:
+            if not isinstance(op, arith.Elementwise) or value.type != acc.type:
                 return None
-            step = self._step(op)
+            step = self._short_circuit(op) if op.fn == "select" else self._step(op)
             if step is None or (fn and step[0] != fn) or (parts and step[0] in FIRST_ONLY):
                 return None
             fn, value, new, negated = step
@@ -147,6 +147,8 @@ class Recurrences:
 
     def _step(self, op: arith.Elementwise) -> tuple[str, Value, Value, bool] | None:
         """One link of a chain: function, the running side, the new side, whether that is negated."""
+        if len(op.args) != 2:
+            return None
         left, right = op.args
         if op.fn == "sub" and left in self.dependent and right not in self.dependent:
             return "add", left, right, True
@@ -156,6 +158,16 @@ class Recurrences:
             swaps = op.fn in CHAINED or not dtype_of(left.type).is_float
             if swaps and right in self.dependent and left not in self.dependent:
                 return op.fn, right, left, False
+        return None
+
+    def _short_circuit(self, op: arith.Elementwise) -> tuple[str, Value, Value, bool] | None:
+        """`acc or new`, and `acc and new`, of truth values as choices."""
+        condition, yes, no = op.args
+        if condition not in self.dependent:
+            return None
+        for fn, fixed, new in (("or", yes, no), ("and", no, yes)):
+            if new not in self.dependent and _is_truth(fixed, fn == "or"):
+                return fn, condition, new, False
         return None
 
     def _contained(self, slot: int, value: Value, guard: Value | None) -> bool:
@@ -254,6 +266,11 @@ def _negated(value: Value) -> list[Value]:
     """A condition and, where it negates another one, that one."""
     op = _as(value, "not")
     return [value] if op is None else [value, op.args[0]]
+
+
+def _is_truth(value: Value, truth: bool) -> bool:
+    op = value.op
+    return isinstance(op, arith.Constant) and op.value is truth
 
 
 def _as(value: Value | None, fn: str) -> arith.Elementwise | None:
