@@ -85,6 +85,10 @@ template <> struct pa_mask<16> : pa_mask_bits<uint16_t, 16> {};
 template <> struct pa_mask<8> : pa_mask_bits<uint8_t, 8> {};
 #endif
 
+// A mask has a shape too, so that overloads for vectors can be considered, and lose, where masks are selected.
+template <int n> struct pa_shape<pa_mask<n>> {
+  static constexpr int lanes = n;
+};
 template <class V> using pa_mask_of = pa_mask<pa_shape<V>::lanes>;
 
 // Comparisons by number: what AVX-512 calls them for floats (NaN compares false, or unequal) and for integers.
