@@ -12,10 +12,10 @@ from pyasc.frontend import numeric
 from pyasc.frontend.emit import fits
 from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
 from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
-from pyasc.frontend.record import Record
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
+from pyasc.ir.record import Record
 from pyasc.language.dtypes import BY_IR, ElementType
 
 

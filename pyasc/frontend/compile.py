@@ -15,7 +15,6 @@ from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.frames import Frame
 from pyasc.frontend.numeric import describe, shape_text
 from pyasc.frontend.objects import object_value
-from pyasc.frontend.record import Record
 from pyasc.frontend.signature import ArrayKind, Kind, ScalarKind, Signature, WeakKind
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.subscripts import mark_written, store_element, write_whole
@@ -25,6 +24,7 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
 from pyasc.ir.dialects import func, py, scf
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyasc.frontend.record import Record
 from pyasc.frontend.source import KernelSource
+from pyasc.ir.record import Record
 from pyasc.language.dtypes import ArrayAnnotation, ElementType, Marker, SizeSymbol
 
 _ABSENT = object()

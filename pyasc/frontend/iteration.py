@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.arithmetic import BINARY, COMPARE
 from pyasc.frontend.numeric import describe
-from pyasc.frontend.record import Record
 from pyasc.frontend.values import (
     Array,
     Const,
@@ -27,6 +26,7 @@ from pyasc.frontend.values import (
 )
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Value
+from pyasc.ir.record import Record
 
 _UNROLL_LIMIT = 4096
 _ADD, _SUB, _MUL, _DIV = (BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv))

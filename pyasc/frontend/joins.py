@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT
 from pyasc.frontend.promotion import NumberType, promote
-from pyasc.frontend.record import Record
 from pyasc.frontend.values import (
     FALSE,
     Array,
@@ -30,6 +29,7 @@ from pyasc.ir.core import Block, Operation, Region, Value
 from pyasc.ir.dialects import arith, mem, scf, tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.location import Location
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType

@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pyasc.frontend.record import Record
 from pyasc.frontend.scan import children
+from pyasc.ir.record import Record
 
 _NOTHING: frozenset[str] = frozenset()
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

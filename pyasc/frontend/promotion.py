@@ -7,10 +7,10 @@ Python float has a width here, since a kernel with float64 parameters computes i
 
 from __future__ import annotations
 
-from pyasc.frontend.record import Record
 from pyasc.ir import dtypes, numbers
 from pyasc.ir.dtypes import DType
 from pyasc.ir.numbers import Operand, Weak
+from pyasc.ir.record import Record
 
 
 class NumberType(Record):

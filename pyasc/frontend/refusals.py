@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from pyasc.frontend.record import Record
+from pyasc.ir.record import Record
 
 
 class Refusal(Record):

@@ -10,12 +10,12 @@ from types import EllipsisType
 from typing import Any
 
 from pyasc.frontend.dependencies import Dependencies
-from pyasc.frontend.record import Record
 from pyasc.frontend.source import KernelSource
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr, lift, print_dim, size
 from pyasc.language.dtypes import ArrayAnnotation, ElementType, SizeSymbol, constexpr, tensor
 

@@ -7,10 +7,10 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pyasc.frontend.record import Record
 from pyasc.ir.core import Value
 from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim, SizeExpr
 from pyasc.ir.types import RefType, TensorType, dtype_of
 

@@ -16,13 +16,13 @@ from pyasc.frontend.dependencies import Dependencies
 from pyasc.frontend.emit import Emitter
 from pyasc.frontend.frames import Cursor, Frame
 from pyasc.frontend.liveness import Facts
-from pyasc.frontend.record import Record
 from pyasc.frontend.refusals import REFUSED, Refusal
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.values import Poison, Val
 from pyasc.ir.core import Block, Value
 from pyasc.ir.diagnostics import CompileError, Diagnostic, InternalError, Related, compile_error
 from pyasc.ir.location import Location
+from pyasc.ir.record import Record
 
 Handler = Callable[["Visitor", Any], Any]
 
