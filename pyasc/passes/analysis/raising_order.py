@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of iterators that every way of writing a computation comes to: parallel ones first, as the output's
-dimensions stand, then reductions and scans as they were written."""
+dimensions stand, then reductions and scans as they were written. Blocks and their elements are one iterator."""
 
 from __future__ import annotations
 
@@ -55,6 +55,56 @@ def permute(op: st.Apply, order: list[int]) -> None:
     for number, arg in enumerate(args):
         arg.index = number
     block.args = args
+
+
+def join_blocks(op: st.Apply) -> bool:
+    """Make one iterator of one over blocks and one over the elements of a block.
+
+    That is two of one kind that only occur as `size * block + element`, the second from 0 to `size`.
+    """
+    for inner in range(op.rank):
+        size = op.upper[inner].constant
+        if op.lower[inner] != AffineExpr() or not op.upper[inner].is_constant or size < 1:
+            continue
+        for outer in range(op.rank):
+            if outer != inner and _are_blocks(op, outer, inner, size):
+                _join(op, outer, inner, size)
+                return True
+    return False
+
+
+def _expressions(op: st.Apply) -> list[AffineExpr]:
+    maps = (*op.input_maps, *op.output_maps)
+    return [*op.lower, *op.upper, *(expr for map_ in maps for expr in map_.results)]
+
+
+def _are_blocks(op: st.Apply, outer: int, inner: int, size: int) -> bool:
+    args = op.body.block.args
+    kind = op.iterators[outer]
+    if kind != op.iterators[inner] or args[outer].uses or args[inner].uses:
+        return False
+    if kind not in ("parallel", "reduction") or (kind == "reduction" and op.strict):
+        return False
+    exprs = _expressions(op)
+    joined = all(expr.coefficient(outer) == size * expr.coefficient(inner) for expr in exprs)
+    return joined and any(expr.coefficient(inner) for expr in exprs)
+
+
+def _join(op: st.Apply, outer: int, inner: int, size: int) -> None:
+    """Let `outer` count elements, and drop `inner`."""
+
+    def joined(expr: AffineExpr) -> AffineExpr:
+        factors = [expr.coefficient(inner if i == outer else i) for i in range(op.rank)]
+        return AffineExpr((*factors[:inner], *factors[inner + 1 :]), expr.symbols, expr.constant)
+
+    lower = [expr * size if i == outer else expr for i, expr in enumerate(op.lower)]
+    upper = [expr * size if i == outer else expr for i, expr in enumerate(op.upper)]
+    bounds = [[joined(expr) for i, expr in enumerate(each) if i != inner] for each in (lower, upper)]
+    op.input_maps = tuple(map_each(map_, joined) for map_ in op.input_maps)
+    op.output_maps = tuple(map_each(map_, joined) for map_ in op.output_maps)
+    op.body.block.remove_arg(inner)
+    op.iterators = op.iterators[:inner] + op.iterators[inner + 1 :]
+    op.lower, op.upper = tuple(bounds[0]), tuple(bounds[1])
 
 
 def map_each(map_: AffineMap, change: Callable[[AffineExpr], AffineExpr]) -> AffineMap:
