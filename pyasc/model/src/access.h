@@ -54,7 +54,8 @@ bool check_bounds(const View& t, uint64_t low, uint64_t high, int pipe, Loc loc)
 bool check_operand(const View& t, const Region& r, uint32_t align, int pipe, Loc loc);
 bool check_rows(const View& t, const Rows& r, uint32_t align, int pipe, Loc loc);
 
-// Happens-before: the operation `id` reads or writes; conflicts with unordered earlier ones are reported.
+// Happens-before: the operation `id` reads or writes; conflicts with unordered earlier ones are reported. An operation
+// enters what it writes before what it reads: its own read would stand in the place of an earlier one of its pipe.
 void touch(const Region& r, bool write, OpId id, Loc loc);
 void touch(const Rows& r, bool write, OpId id, Loc loc);
 

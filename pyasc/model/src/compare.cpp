@@ -180,11 +180,11 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
         return;
     }
     const OpId id = begin(PIPE_V, loc);
+    touch(out, true, id, loc);
     touch(ra, false, id, loc);
     if (b) {
         touch(rb, false, id, loc);
     }
-    touch(out, true, id, loc);
     LaneBlock la, lb;
     put_scalar(lb, a.dtype, s);
     for (uint32_t r = 0; r < plan.repeats; ++r) {
@@ -372,12 +372,12 @@ void select(const View& dst, const View& mask, const View& a, const View* b, Sca
     const OpId id = begin(PIPE_V, loc);
     const Region sources[2] = {ra, rb};
     check_overlap(rd, sources, b ? 2 : 1, false, loc);
+    touch(rd, true, id, loc);
     touch(rm, false, id, loc);
     touch(ra, false, id, loc);
     if (b) {
         touch(rb, false, id, loc);
     }
-    touch(rd, true, id, loc);
     LaneBlock scalar;
     put_scalar(scalar, dst.dtype, s);
     // The mask is copied so that lanes already written cannot change bits still to be read.

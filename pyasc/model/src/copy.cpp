@@ -304,8 +304,8 @@ void move_local(const View& dst, const View& src, Rows to, Rows from, int pipe, 
         return;
     }
     const OpId id = begin(pipe, loc);
-    touch(from, false, id, loc);
     touch(to, true, id, loc);
+    touch(from, false, id, loc);
     for (uint32_t i = 0; i < to.rows; ++i) {
         const uint32_t d = to.base + i * to.step, s = from.base + i * from.step;
         memmove(data_at(to.space, d), data_at(from.space, s), to.bytes);

@@ -96,10 +96,21 @@ struct MaskedGather {
                                                p.src1RepeatStride * 32u}, 32, PIPE_V, loc));
     }
 
-    void read_pattern(uint32_t repeat) const
+    void touch_sources() const
+    {
+        for (uint32_t r = 0; r < p.repeatTimes; ++r) {
+            if (pattern != nullptr) {
+                touch(Rows{UB, pattern_at(r), 1, pattern_bytes(), 0}, false, id, loc);
+            }
+            for (uint32_t i = 0; i < each; i += 32 / esize) {
+                touch(Rows{UB, element(r, i), 1, std::min(32u, (each - i) * esize), 0}, false, id, loc);
+            }
+        }
+    }
+
+    void check_pattern(uint32_t repeat) const
     {
         const uint32_t at = pattern_at(repeat);
-        touch(Rows{UB, at, 1, pattern_bytes(), 0}, false, id, loc);
         if (any_undefined(at, pattern_bytes())) {
             report("undefined", loc, PIPE_V, "UB", at, at + pattern_bytes(), "the pattern of GatherMask was never written");
         }
@@ -113,13 +124,10 @@ struct MaskedGather {
     void take_repeat(uint32_t repeat)
     {
         if (pattern != nullptr) {
-            read_pattern(repeat);
+            check_pattern(repeat);
         }
         for (uint32_t i = 0; i < each; ++i) {
             const uint32_t at = element(repeat, i);
-            if (i * esize % 32 == 0) {
-                touch(Rows{UB, at, 1, std::min(32u, (each - i) * esize), 0}, false, id, loc);
-            }
             if (!keeps(repeat, i)) {
                 continue;
             }
@@ -159,6 +167,7 @@ uint64_t gather_mask(const View& dst, const View& src, const View* pattern, int 
         return 0;
     }
     touch(out, true, work.id, loc);
+    work.touch_sources();
     memcpy(data_at(UB, dst.addr), work.data.data(), work.data.size());
     if (launch->check) {
         memcpy(undefined_at(UB, dst.addr), work.undefined.data(), work.undefined.size());
@@ -191,6 +200,7 @@ void gather(const View& dst, const View& src, const View& offsets, uint32_t base
         return;
     }
     const OpId id = begin(PIPE_V, loc);
+    touch(rd, true, id, loc);
     touch(ro, false, id, loc);
     ByteSet read(UB);
     bool meets = false;
@@ -215,7 +225,6 @@ void gather(const View& dst, const View& src, const View& offsets, uint32_t base
     if (launch->check) {
         read.touch(false, id, loc);
     }
-    touch(rd, true, id, loc);
     charge(PIPE_V, vector_cycles(plan, 5));
 }
 

@@ -79,8 +79,8 @@ void transpose16(const View& dst, const View& src, Loc loc)
         return;
     }
     const OpId id = begin(PIPE_V, loc);
-    touch(from, false, id, loc);
     touch(to, true, id, loc);
+    touch(from, false, id, loc);
     uint16_t in[256], undefined[256] = {};
     memcpy(in, data_at(UB, src.addr), 512);
     if (launch->check) {
@@ -120,6 +120,12 @@ void transpose_5hd(const View* dst, const View* src, const AscendC::TransDataTo5
                 return;
             }
             id = id == 0 ? begin(PIPE_V, loc) : id;
+            // 8-bit rows are filled in halves; 32-bit columns fill pairs of rows, all of them.
+            const bool half_row = esize == 1;
+            touch(Rows{UB, to.base + (half_row && p.dstHighHalf ? 16u : 0u), 1, half_row ? 16u : 32u, 0}, true, id, loc);
+        }
+        for (uint32_t i = 0; i < 16; ++i) {
+            const Rows from{UB, src[i].addr + r * p.srcRepStride * 32u, 1, 32, 0};
             touch(from, false, id, loc);
             memcpy(in[i], data_at(UB, from.base), 32);
             if (launch->check) {
@@ -132,7 +138,6 @@ void transpose_5hd(const View* dst, const View* src, const AscendC::TransDataTo5
                 const uint32_t row = esize == 4 ? 2 * c + i / 8 : c;
                 const uint32_t lane = esize == 4 ? i % 8 : i + (esize == 1 && p.dstHighHalf ? 16 : 0);
                 const uint32_t at = dst[row].addr + r * p.dstRepStride * 32u + lane * esize;
-                touch(Rows{UB, at, 1, esize, 0}, true, id, loc);
                 memcpy(data_at(UB, at), in[i] + in_byte, esize);
                 if (launch->check) {
                     memcpy(undefined_at(UB, at), undefined[i] + in_byte, esize);
@@ -219,9 +224,9 @@ void sort32(const View& dst, const View& score, const View& index, int32_t repea
         return;
     }
     const OpId id = begin(PIPE_V, loc);
+    touch(rd, true, id, loc);
     touch(rs, false, id, loc);
     touch(ri, false, id, loc);
-    touch(rd, true, id, loc);
     for (uint32_t r = 0; r < n / 32; ++r) {
         std::vector<Record> records(32);
         for (uint32_t i = 0; i < 32; ++i) {

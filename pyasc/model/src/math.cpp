@@ -105,11 +105,11 @@ bool apart(const Rows& a, const Rows& b, const char* what, Loc loc)
 OpId open(const Rows* reads, int read_count, const Rows* writes, int write_count, Loc loc)
 {
     const OpId id = begin(PIPE_V, loc);
-    for (int i = 0; i < read_count; ++i) {
-        touch(reads[i], false, id, loc);
-    }
     for (int i = 0; i < write_count; ++i) {
         touch(writes[i], true, id, loc);
+    }
+    for (int i = 0; i < read_count; ++i) {
+        touch(reads[i], false, id, loc);
     }
     return id;
 }

@@ -257,10 +257,10 @@ void mmad(const View& dst, const View& a, const View& b, const View* bias, const
     if (s.m16 * s.n16 >= 10) {
         core->now_seen[PIPE_M] = std::max(core->now_seen[PIPE_M], earlier);  // the unit orders these itself
     }
+    touch(rc, true, id, loc);
     if (!zero && !bias) {
         touch(rc, false, id, loc);
     }
-    touch(rc, true, id, loc);
     if (a.dtype == DType::I8) {
         run<int32_t>(s, dst, a, b, bias, zero);
     } else {

@@ -189,8 +189,8 @@ void reduce_repeat(Fold f, const View& dst, const View& src, const Lanes& lanes,
         return;
     }
     const OpId id = begin(PIPE_V, loc);
-    touch(rs, false, id, loc);
     touch(out, true, id, loc);
+    touch(rs, false, id, loc);
     Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         collect(rs, r, 0, plan.lanes, lot);
@@ -227,7 +227,6 @@ void reduce_block(Fold f, const View& dst, const View& src, const Lanes& lanes, 
         return;
     }
     const OpId id = begin(PIPE_V, loc);
-    touch(rs, false, id, loc);
     Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         for (uint32_t b = 0; b < 8; ++b) {
@@ -241,6 +240,7 @@ void reduce_block(Fold f, const View& dst, const View& src, const Lanes& lanes, 
             store_value(at, src.dtype, got.value, got.undefined);
         }
     }
+    touch(rs, false, id, loc);
     charge(PIPE_V, vector_cycles(plan, rate_of("block", src.dtype)));
 }
 
@@ -264,7 +264,6 @@ void reduce_pair(const View& dst, const View& src, const Lanes& lanes, int dst_r
         return;
     }
     const OpId id = begin(PIPE_V, loc);
-    touch(rs, false, id, loc);
     Lot lot;
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         for (uint32_t i = 0; i < plan.lanes / 2; ++i) {
@@ -277,6 +276,7 @@ void reduce_pair(const View& dst, const View& src, const Lanes& lanes, int dst_r
             }
         }
     }
+    touch(rs, false, id, loc);
     charge(PIPE_V, vector_cycles(plan, is_half(src.dtype) ? 128 : 64));
 }
 
@@ -373,28 +373,32 @@ void reduce_tensor(Fold f, const View& dst, const View& src, const View& tmp, co
     if (index && is_half(src.dtype) && uint64_t(plan.repeats) * plan.lanes > 65536) {
         report("parameter", loc, PIPE_V, nullptr, 0, 0, "a half cannot hold an index above 65535");
     }
-    const Item total = [&] {
-        const OpId inner = begin(PIPE_V, loc);
-        touch(rs, false, inner, loc);
-        charge(PIPE_V, vector_cycles(plan, rate_of("repeat", src.dtype)));
-        const Item result = reduce_all(f, src.dtype, rs);
-        if (need != 0) {
-            touch(scratch, true, inner, loc);
-            spoil_scratch(scratch);
-        }
-        return result;
-    }();
-    if (plan.repeats > 1 || f == Fold::SUM) {
-        drain(PIPE_V);  // the rounds of the call are synchronised inside
+    // Several rounds are synchronised inside: the result is written by an operation of its own.
+    const bool rounds = plan.repeats > 1 || f == Fold::SUM;
+    OpId id = begin(PIPE_V, loc);
+    if (!rounds) {
+        touch(out, true, id, loc);
     }
-    const OpId id = begin(PIPE_V, loc);
-    touch(out, true, id, loc);
+    if (need != 0) {
+        touch(scratch, true, id, loc);
+    }
+    touch(rs, false, id, loc);
+    charge(PIPE_V, vector_cycles(plan, rate_of("repeat", src.dtype)));
+    const Item total = reduce_all(f, src.dtype, rs);
+    if (need != 0) {
+        spoil_scratch(scratch);
+    }
+    if (rounds) {
+        drain(PIPE_V);
+        id = begin(PIPE_V, loc);
+        touch(out, true, id, loc);
+        charge(PIPE_V, launch->number("vector_startup_cycles"));
+    }
     store_value(dst.addr, src.dtype, total.value, total.undefined);
     if (two) {
         store_index(dst.addr + esize, src.dtype, total.index, total.undefined || !index);
     }
     keep_result(f, total);
-    charge(PIPE_V, launch->number("vector_startup_cycles"));
 }
 
 void read_reduction(bool sum, DType dtype, void* value, void* index, Loc)

@@ -281,10 +281,10 @@ void elementwise(Op op, const View& dst, const View* src, int sources, const Lan
     if (launch->check) {
         const bool widening = op == Op::Cast && dtype_bytes(dst.dtype) != dtype_bytes(src[0].dtype);
         check_overlap(run.operand[0], run.operand + 1, sources, k.chain && !widening, loc);
-        for (int i = 1; i <= sources; ++i) {
+        touch(run.operand[0], true, id, loc);
+        for (int i = k.reads_dst ? 0 : 1; i <= sources; ++i) {
             touch(run.operand[i], false, id, loc);
         }
-        touch(run.operand[0], true, id, loc);
     }
     run.all();
     charge(PIPE_V, vector_cycles(plan, k.rate / bank_conflict(run.operand, sources)));

@@ -24,6 +24,17 @@ extern "C" __global__ __aicore__ void race_v_v_war(GM_ADDR x, GM_ADDR y, GM_ADDR
     v.Store(o, v.c, N);
 }
 
+// rule: hardware.md 7: write after read needs the barrier also where the writer works in place
+extern "C" __global__ __aicore__ void race_v_v_war_in_place(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    Vectors v;
+    v.Load(x, y);
+    Add(v.c, v.a, v.b, N);
+    FAULT(, PipeBarrier<PIPE_V>());
+    Muls(v.a, v.a, 2.0f, N);  // expect: race
+    v.Store(o, v.c, N);
+}
+
 // rule: hardware.md 7: a copy in and its use on V need a flag
 extern "C" __global__ __aicore__ void race_mte2_v(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
