@@ -87,13 +87,12 @@ def mandelbrot(left, top, step, limit, steps):
 
 
 def blur_rows(image, weights, rows):
-    reach = len(weights) // 2
-    for y, line in enumerate(image):
-        for x in range(len(line)):
+    for line, result in zip(image, rows, strict=True):
+        for x in range(len(result)):
             level = 0.0
             for k, weight in enumerate(weights):
-                level += weight * line[min(max(x + k - reach, 0), len(line) - 1)]
-            rows[y][x] = level
+                level += weight * line[x + k]
+            result[x] = level
 
 
 def black_scholes(spot, strike, years, rate, volatility, call, put):

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax of each row in its online form: the largest element and the sum are found in one reading of the row."""
+"""Softmax of each row: the largest element, the sum of exponentials, the quotients, while the row is in cache."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -13,12 +11,12 @@ import pyasc as asc
 @asc.kernel
 def softmax(x: asc.float32[M, N], y: asc.float32[M, N]):
     for i in asc.parallel_for(M):
-        largest = -math.inf
+        largest = x[i, 0]
+        for j in range(1, N):
+            largest = max(largest, x[i, j])
         total = 0.0
         for j in range(N):
-            new_largest = max(largest, x[i, j])
-            total = total * asc.exp(largest - new_largest) + asc.exp(x[i, j] - new_largest)
-            largest = new_largest
+            total += asc.exp(x[i, j] - largest)
         for j in range(N):
             y[i, j] = asc.exp(x[i, j] - largest) / total
 
