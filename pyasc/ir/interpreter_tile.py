@@ -39,7 +39,18 @@ def _loop(frame: Frame, op: tile.Loop) -> Sequence[Any]:
 
 def _buffer(frame: Frame, op: tile.Buffer) -> Sequence[Any]:
     assert isinstance(op.tile.type, RefType)
-    return (undefined(frame.result_shape(op.tile.type.shape, ()), op.tile.type.dtype),)
+    shape = frame.result_shape(op.tile.type.shape, frame.all(op.extents))
+    if op.extents and np.prod(shape) > op.capacity:
+        raise InterpreterError(f"a tile of shape {shape} exceeds its capacity of {op.capacity}")
+    return (undefined(shape, op.tile.type.dtype),)
+
+
+def _flatten(frame: Frame, op: tile.Flatten) -> Sequence[Any]:
+    return (frame[op.ref].reshape(-1),)
+
+
+def _recast(frame: Frame, op: tile.Recast) -> Sequence[Any]:
+    return (frame[op.tile].view(carrier(dtype_of(op.same.type))),)
 
 
 def corner(array: Array, sizes: Sequence[int]) -> Array:
@@ -214,6 +225,8 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile.Cores: _cores,
     tile.Loop: _loop,
     tile.Buffer: _buffer,
+    tile.Flatten: _flatten,
+    tile.Recast: _recast,
     tile.Copy: _copy,
     tile.Elementwise: _elementwise,
     tile.Cast: _cast,

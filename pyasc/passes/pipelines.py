@@ -24,6 +24,8 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
     ),
+    "tile": ("structured", "cleanup", "lower-to-tiles", "canonicalize", "cse", "dce"),
+    "ascend": ("tile", "lower-to-ascend", "dce"),
     "O0": (
         "inline",
         "resolve-indices",

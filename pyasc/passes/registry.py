@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +37,8 @@ PASSES: dict[str, str] = {
     "vectorise-while": "pyasc.passes.vectorise_while:VectoriseWhile",
     "forward": "pyasc.passes.forward:Forward",
     "unroll": "pyasc.passes.unroll:Unroll",
+    "lower-to-tiles": "pyasc.passes.lower_to_tiles:LowerToTiles",
+    "lower-to-ascend": "pyasc.passes.lower_to_ascend:LowerToAscend",
     "cleanup": "pyasc.passes.cleanup:Cleanup",
 }
 """From the name of a pass to `module:class`."""
@@ -67,7 +68,7 @@ def create(name: str, options: Mapping[str, Any] | None = None) -> Pass:
     """A pass with options by field name. Raises PassError for an unknown pass or option."""
     cls = load(name)
     given = options or {}
-    known = {each.name for each in fields(cls)}
+    known = cls.options()
     for option in given:
         if option not in known:
             raise unknown(f"option of {name}", option, known)

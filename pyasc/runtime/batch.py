@@ -62,7 +62,7 @@ def _split(requests: Sequence[Request], jobs: int) -> list[list[Request]]:
 
 
 def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Launch]]:
-    lowered = [distinct([specialisation for _, specialisation in unit]) for unit in units]
+    lowered = [distinct([specialisation for _, specialisation in unit], device.pipeline) for unit in units]
     if len(units) <= 1:
         return [device.build(unit) for unit in lowered]
     # Costs as much as the rest of this module to import.
@@ -72,14 +72,14 @@ def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Laun
         return list(pool.map(device.build, lowered))
 
 
-def distinct(specialisations: Sequence[Specialisation]) -> list[Any]:
-    """The kernels, lowered, with symbols that differ: `add`, `add_2`, ..."""
+def distinct(specialisations: Sequence[Specialisation], pipeline: str = "cpu") -> list[Any]:
+    """The kernels, lowered by a pipeline, with symbols that differ: `add`, `add_2`, ..."""
     taken: set[str] = set()
     lowered: list[Any] = []
     for specialisation in specialisations:
         symbol = _fresh(specialisation.abi.symbol, taken)
         taken.add(symbol)
-        lowered.append(specialisation.lowered(symbol=symbol))
+        lowered.append(specialisation.lowered(pipeline, symbol=symbol))
     return lowered
 
 

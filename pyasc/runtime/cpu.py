@@ -37,6 +37,7 @@ class CpuDevice:
     """The processor of this machine."""
 
     name: str = "cpu"
+    pipeline: str = "cpu"
 
     def unavailable(self) -> str:
         """Empty: whether there is a compiler shows when one is needed."""

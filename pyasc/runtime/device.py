@@ -36,6 +36,11 @@ class Device(Protocol):
         """The name in `asc.set_device`."""
         ...
 
+    @property
+    def pipeline(self) -> str:
+        """The pipeline that kernels go through before `build`."""
+        ...
+
     def unavailable(self) -> str:
         """Why the device cannot be used here and what to do about it; empty if it can be used."""
         ...

@@ -200,7 +200,7 @@ class Kernel:
             with self._lock:
                 if not self.has(device, types):
                     specialisation = self.specialise(types)
-                    (launch,) = device.build([specialisation.lowered()])
+                    (launch,) = device.build([specialisation.lowered(device.pipeline)])
                     return self.adopt(device, specialisation, launch)
         return self._compiled[device.name, types]
 

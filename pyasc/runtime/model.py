@@ -1,17 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `model` device: Ascend C on pyasc's own model of a core. It comes with the Ascend code generator."""
+"""The `model` device: the Ascend C of a kernel, on pyasc's own model of a core, with its checks on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import ctypes
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from pyasc.runtime.device import DeviceMissing
+from pyasc.ir import dtypes
+from pyasc.ir.diagnostics import LaunchError
+from pyasc.runtime.abi import ArrayParam, KernelABI, numpy_dtype
+from pyasc.runtime.faults import Faults
+from pyasc.runtime.files import write_atomically
+from pyasc.runtime.toolchain import BuildError, ToolchainError, default_toolchain
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from pyasc.model.build import BuiltKernel
+    from pyasc.model.driver import Argument, Finding
+    from pyasc.runtime.ascend import AscendKernel, Phase
     from pyasc.runtime.compiler import LoweredKernel
     from pyasc.runtime.launcher import Launch
+
+
+class ModelFindings(RuntimeError):
+    """The hardware would refuse what a kernel did, or do something else; `findings` lists what."""
+
+    def __init__(self, kernel: str, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        lines = "\n".join(f"  {finding}" for finding in findings)
+        super().__init__(f"the model found {len(findings)} mistake(s) in kernel `{kernel}`:\n{lines}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +41,152 @@ class ModelDevice:
     """The model of an Ascend core."""
 
     name: str = "model"
+    pipeline: str = "ascend"
 
     def unavailable(self) -> str:
-        """Always a reason, for now."""
-        return 'this version of pyasc has no Ascend back end yet; use asc.set_device("cpu")'
+        """Empty, or that there is no C++ compiler."""
+        try:
+            default_toolchain()
+        except ToolchainError as error:
+            return str(error)
+        return ""
 
     def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
-        """Raises DeviceMissing."""
-        raise DeviceMissing(f"the model device is not available: {self.unavailable()}")
+        """Emit Ascend C and compile it for the model, each kernel as a file of its own. Raises BuildError."""
+        return [build_launch(kernel) for kernel in kernels]
+
+
+def build_launch(kernel: LoweredKernel) -> Launch:
+    """The launcher of one kernel."""
+    from pyasc.runtime.ascend import ascend_kernel
+    from pyasc.runtime.launcher import Entry, make_launcher
+
+    made = ascend_kernel(kernel, line_comments=True)
+    runner = ModelRunner(made, build_text(made.file.text, made.abi.symbol))
+    faults = Faults(made.abi.name, ())
+    return make_launcher(made.abi, Entry(runner, runner, faults.fail, False, kernel.watched))
+
+
+def build_text(text: str, name: str) -> BuiltKernel:
+    """Compile Ascend C text for the model, or find it built. Raises BuildError."""
+    folder = model_cache()
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    source = folder / "sources" / f"{name}-{digest}.cpp"
+    if not source.exists():
+        source.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomically(source, text)
+    return build_file(source)
+
+
+def build_file(source: Path) -> BuiltKernel:
+    """Compile an Ascend C file for the model. Raises BuildError."""
+    from pyasc.model.build import BuildError as ModelBuildError
+    from pyasc.model.build import argv_compiler, build_kernel
+
+    toolchain = default_toolchain()
+    try:
+        return build_kernel(source, model_cache(), argv_compiler(toolchain.argv), toolchain.identity)
+    except ModelBuildError as error:
+        raise BuildError(
+            "the Ascend C does not compile for the model", toolchain.argv, str(error), source
+        ) from None
+
+
+def model_cache() -> Path:
+    """Where the model's library and kernels built for it are kept."""
+    from pyasc.runtime.cache import default_cache
+
+    return default_cache().root / "model"
+
+
+@dataclass
+class ModelRunner:
+    """Runs the phases of a kernel. It is called as the C function of a kernel would be: addresses, numbers, sizes."""
+
+    kernel: AscendKernel
+    built: BuiltKernel
+    soc: str = "Ascend910B1"
+    predicted_us: float = 0.0
+    _arrays: dict[str, np.ndarray] = field(default_factory=lambda: dict[str, "np.ndarray"]())
+
+    def __call__(self, *values: Any) -> int:
+        """Run all phases; raises ModelFindings when the model has something to complain about."""
+        from pyasc.runtime.ascend import split_arguments
+
+        addresses, scalars, sizes = split_arguments(self.kernel.abi, values)
+        scalars = {name: _plain(value) for name, value in scalars.items()}
+        arrays = _arrays_at(self.kernel.abi, addresses, sizes)
+        fresh = {param.name for param in self.kernel.abi.returned}
+        self.predicted_us = 0.0
+        counts = self.kernel.blocks(scalars, sizes)
+        for phase, blocks in zip(self.kernel.phases, counts, strict=True):
+            self._phase(phase, blocks, arrays, fresh, scalars, sizes)
+        return 0
+
+    def _phase(
+        self,
+        phase: Phase,
+        blocks: int,
+        arrays: dict[str, np.ndarray],
+        fresh: set[str],
+        scalars: Mapping[str, Any],
+        sizes: Mapping[str, int],
+    ) -> None:
+        import numpy as np
+
+        from pyasc.model.driver import Array, Scalar, run
+        from pyasc.runtime.ascend import workspace_shape
+
+        arguments: list[Argument] = []
+        written: list[str] = []
+        for param in phase.parameters:
+            if not param.array:
+                arguments.append(Scalar(param.dtype.type(scalars[param.name])))
+                continue
+            if param.name not in arrays:
+                arrays[param.name] = np.zeros(workspace_shape(param, sizes), param.dtype)
+                fresh.add(param.name)
+            data = arrays[param.name]
+            defined = param.name not in fresh
+            if param.written:
+                written.append(param.name)
+                arguments.append(Array(data, defined=defined, name=param.name))
+            else:
+                arguments.append(Array(data, output=False, read_only=True, defined=defined, name=param.name))
+        arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
+        result = run(self.built, arguments, entry=phase.entry, blocks=blocks, soc=self.soc)
+        if result.findings:
+            raise ModelFindings(self.kernel.abi.name, result.findings)
+        for name, output in zip(written, result.outputs, strict=True):
+            arrays[name][...] = output.view(arrays[name].dtype)
+            fresh.discard(name)
+        self.predicted_us += result.predicted_us
+
+
+def _plain(value: Any) -> Any:
+    """A number as Python has it: halves come as their bits."""
+    if isinstance(value, ctypes.Structure):
+        import numpy as np
+
+        return float(np.uint16(value.bits).view(np.float16))
+    return value
+
+
+def _arrays_at(abi: KernelABI, addresses: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Views of the caller's memory, which the launcher has checked."""
+    return {param.name: _array_at(abi, param, addresses[param.name], sizes) for param in abi.arrays}
+
+
+def _array_at(abi: KernelABI, param: ArrayParam, address: int, sizes: Mapping[str, int]) -> np.ndarray:
+    import numpy as np
+
+    if param.strided:
+        raise LaunchError(f"{abi.name}: `{param.name}` is strided, which the Ascend back end does not take")
+    shape = tuple(e if isinstance(e, int) else e.evaluate(sizes) for e in param.shape)
+    # A bool is a byte on the core, as it is here.
+    dtype = np.dtype(np.uint8) if param.dtype is dtypes.i1 else numpy_dtype(param.dtype)
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.zeros(shape, dtype)
+    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    return np.frombuffer(memory, dtype).reshape(shape)

@@ -20,6 +20,7 @@ class NpuDevice:
     """An Ascend NPU."""
 
     name: str = "npu"
+    pipeline: str = "ascend"
 
     def unavailable(self) -> str:
         """Always a reason, for now."""

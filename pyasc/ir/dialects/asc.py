@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from pyasc.ir import dtypes
 from pyasc.ir.ascend_calls import EVENTS, KERNEL_TYPES, PIPES, POSITION_SPACES, POSITIONS
 from pyasc.ir.constraints import GLOBAL, I64, ON_CHIP, REF, SCALAR, handle
-from pyasc.ir.core import Operation, Value
-from pyasc.ir.declare import attribute, operand, operands, result
+from pyasc.ir.core import Operation, Region, Value
+from pyasc.ir.declare import attribute, operand, operands, region, result
 from pyasc.ir.dialects.mem import same_dtype
-from pyasc.ir.traits import ALLOCATES, EFFECT, PURE, READS, VIEW, WRITES
+from pyasc.ir.traits import ALLOCATES, EFFECT, PURE, READS, SINGLE_BLOCK, TERMINATOR, VIEW, WRITES
 from pyasc.ir.types import OpaqueType, RefType, ScalarType, dtype_of
 
 PIPE = handle("pipe")
@@ -30,6 +30,17 @@ class KernelType(Operation, name="asc.KernelType", traits=[EFFECT]):
     """KERNEL_TASK_TYPE_DEFAULT: which cores run the kernel."""
 
     type: str = attribute(choices=KERNEL_TYPES)
+
+
+class Method(Operation, name="asc.Method", traits=[SINGLE_BLOCK, EFFECT]):
+    """A part of the kernel's work that becomes a method of its class, such as CopyIn; it is called where it stands."""
+
+    method: str = attribute()
+    body: Region = region(default=None)
+
+
+class End(Operation, name="asc.End", traits=[TERMINATOR]):
+    """Ends the block of `asc.Method`."""
 
 
 class Pipe(Operation, name="asc.TPipe", traits=[EFFECT]):
@@ -115,6 +126,20 @@ class DeQue(Operation, name="asc.DeQue", traits=[EFFECT]):
     def verify_op(self) -> Iterable[str]:
         """The tensor lies where the queue's position says."""
         yield from _in_position(self.queue, self.tensor)
+
+
+class SetGlobalBuffer(Operation, name="asc.SetGlobalBuffer", traits=[PURE, VIEW]):
+    """`tensor.SetGlobalBuffer(base + offset, length)`: a GlobalTensor on part of a parameter; no length: the rest."""
+
+    base: Value = operand(GLOBAL)
+    offset: Value = operand(I64)
+    length: Sequence[Value] = operands(I64, default=())
+    tensor: Value = result(constraint=GLOBAL)
+
+    def verify_op(self) -> Iterable[str]:
+        """Dtype and memory stay."""
+        yield from same_dtype(self.base, self.tensor)
+        yield from form(self.length, "length", (0, 1))
 
 
 class Offset(Operation, name="asc.Offset", traits=[PURE, VIEW]):

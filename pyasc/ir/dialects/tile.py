@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from pyasc.ir.constraints import BOOL, I64, ON_CHIP, REF, REF_OR_SCALAR, SCALAR
 from pyasc.ir.core import Operation, Region, Value
 from pyasc.ir.declare import attribute, operand, operands, region, result
-from pyasc.ir.dialects.mem import axis_exists, same_dtype, same_rank, shape_of
+from pyasc.ir.dialects.mem import axis_exists, open_extents, same_dtype, same_rank, shape_of
 from pyasc.ir.numbers_table import TABLE
-from pyasc.ir.traits import ALLOCATES, EFFECT, LOOP, READS, SINGLE_BLOCK, TERMINATOR, WRITES
+from pyasc.ir.traits import ALLOCATES, EFFECT, LOOP, PURE, READS, SINGLE_BLOCK, TERMINATOR, VIEW, WRITES
 from pyasc.ir.types import RefType, dtype_of
 
 UNITS = ("vector", "cube", "mix")
@@ -74,17 +74,50 @@ class Buffer(Operation, name="tile.buffer", traits=[ALLOCATES]):
     """A tile with undefined contents, alive until the end of the enclosing region.
 
     With `depth` 2 or more, that many are held in turn, so that a copy into the next one overlaps with work on this.
+    `extents` gives those that the type leaves open, whose product never exceeds `capacity` elements.
     """
 
+    extents: Sequence[Value] = operands(I64, default=())
     depth: int = attribute(default=1)
+    capacity: int = attribute(default=0)
     tile: Value = result(constraint=ON_CHIP)
 
     def verify_op(self) -> Iterable[str]:
-        """Extents are constant and there is at least one buffer."""
-        if not all(isinstance(extent, int) for extent in shape_of(self.tile)):
-            yield f"a tile has constant extents, got {self.tile.type}"
+        """Open extents are given and bounded by a capacity, and there is at least one buffer."""
+        yield from open_extents(self.tile, self.extents)
+        if not all(isinstance(extent, int) or extent is None for extent in shape_of(self.tile)):
+            yield f"a tile has constant or open extents, got {self.tile.type}"
+        if self.extents and self.capacity < 1:
+            yield "a tile with open extents has a capacity"
         if self.depth < 1:
             yield f"depth is at least 1, got {self.depth}"
+
+
+class Flatten(Operation, name="tile.flatten", traits=[PURE, VIEW]):
+    """All elements of a dense buffer as one axis."""
+
+    ref: Value = operand(REF)
+    flat: Value = result(constraint=REF)
+
+    def verify_op(self) -> Iterable[str]:
+        """One axis, of the same elements."""
+        yield from same_dtype(self.ref, self.flat)
+        if len(shape_of(self.flat)) != 1:
+            yield f"the result has one axis, got {self.flat.type}"
+
+
+class Recast(Operation, name="tile.recast", traits=[PURE, VIEW]):
+    """The bytes of a tile as elements of another dtype of the same width, without converting what they hold."""
+
+    tile: Value = operand(ON_CHIP)
+    same: Value = result(constraint=ON_CHIP)
+
+    def verify_op(self) -> Iterable[str]:
+        """Elements keep their width and the tile its shape."""
+        if dtype_of(self.tile.type).bits != dtype_of(self.same.type).bits:
+            yield f"element widths differ: {self.tile.type} and {self.same.type}"
+        if shape_of(self.tile) != shape_of(self.same):
+            yield f"shapes differ: {self.tile.type} and {self.same.type}"
 
 
 class Copy(Operation, name="tile.copy", traits=[READS, WRITES]):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Ascend C file of a kernel: a class and an entry for each of its phases, under a comment that says what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.codegen.ascendc import nodes
+from pyasc.codegen.ascendc.expressions import CTYPES
+from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering
+from pyasc.codegen.ascendc.render import render_unit
+from pyasc.ir.dialects import arith, asc
+from pyasc.ir.dialects.func import Func, Module
+from pyasc.ir.types import RefType, dtype_of
+
+
+@dataclass(frozen=True)
+class EmittedFile:
+    """The text of a file and its entries, in the order in which they are launched."""
+
+    text: str
+    entries: tuple[str, ...]
+
+
+def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None) -> EmittedFile:
+    """Ascend C for the kernel functions of a module at the ascend level; `title` says where they come from.
+
+    Raises TypeError for an operation that should have been lowered before.
+    """
+    chosen = options or EmitOptions()
+    constants: dict[str, nodes.Variable] = {}
+    phases = [each for each in module.functions if each.kernel]
+    kernels = [KernelLowering(each, chosen, each.symbol, constants).run() for each in phases]
+    header = [title, *(line for phase in phases for line in _described(phase))]
+    unit = nodes.Unit(tuple(header), tuple(constants.values()), kernels)
+    return EmittedFile(render_unit(unit), tuple(each.symbol for each in phases))
+
+
+def _described(phase: Func) -> list[str]:
+    """Signature and on-chip memory of one phase."""
+    params = ", ".join([*(param.name for param in phase.params), *phase.sizes])
+    types = "; ".join(
+        f"{param.name} {CTYPES[dtype_of(param.type)]}{_shape(param.type)}"
+        for param in phase.params
+    )
+    used, parts = _memory(phase)
+    lines = ["", f"Signature  {phase.symbol}({params})", f"           {types}"]
+    if parts:
+        lines.append(f"Tiling     {' + '.join(parts)} = {used} B of UB")
+    return lines
+
+
+def _shape(type_: object) -> str:
+    return f"[{', '.join(map(str, type_.shape))}]" if isinstance(type_, RefType) else ""
+
+
+def _memory(phase: Func) -> tuple[int, list[str]]:
+    total, parts = 0, list[str]()
+    for op in phase.body.block:
+        if isinstance(op, asc.InitQueue | asc.InitBuf) and isinstance(op.bytes.op, arith.Constant):
+            number = op.number if isinstance(op, asc.InitQueue) else 1
+            size = int(op.bytes.op.value)
+            parts.append(f"{number} x {size}" if number > 1 else str(size))
+            total += number * size
+    return total, parts

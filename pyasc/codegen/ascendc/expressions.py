@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalars of the ascend level as C++ expressions, and how dtypes and numbers are spelt in Ascend C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pyasc.codegen.cpp.nodes import (
+    EQUALITY,
+    PRIMARY,
+    PRODUCT,
+    RELATION,
+    SUM,
+    TERNARY,
+    UNARY,
+    Expr,
+)
+from pyasc.ir import dtypes
+from pyasc.ir.core import Block, Operation, Value
+from pyasc.ir.dialects import arith, asc, func, scf
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import dtype_of
+
+CTYPES = {
+    dtypes.f16: "half",
+    dtypes.bf16: "bfloat16_t",
+    dtypes.f32: "float",
+    dtypes.i1: "bool",
+    **{d: f"{'u' if d.kind == 'u' else ''}int{d.bits}_t" for d in dtypes.ALL if d.is_integer},
+}
+"""The C++ name of each dtype that a kernel may hold."""
+
+_OPERATORS = {
+    "add": ("+", SUM),
+    "sub": ("-", SUM),
+    "mul": ("*", PRODUCT),
+    "div": ("/", PRODUCT),
+    "lt": ("<", RELATION),
+    "le": ("<=", RELATION),
+    "gt": (">", RELATION),
+    "ge": (">=", RELATION),
+    "eq": ("==", EQUALITY),
+    "ne": ("!=", EQUALITY),
+}
+_AND, _OR = 5, 4
+
+Inner = Callable[[Value], Expr]
+
+
+class NotScalar(TypeError):
+    """Arithmetic that the scalar unit has no operator for."""
+
+
+def literal(value: bool | int | float, dtype: DType) -> Expr:
+    """A number of a dtype, so that template arguments are deduced from it alone."""
+    if dtype is dtypes.i1:
+        return Expr("true" if value else "false")
+    if not dtype.is_float:
+        text = str(int(value))
+        if dtype.bits == 64 or dtype is dtypes.i32:
+            return Expr(text, UNARY if value < 0 else PRIMARY)
+        return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
+    text = _float(float(value))
+    if dtype is dtypes.f32:
+        return Expr(text, UNARY if text.startswith("-") else PRIMARY)
+    return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "__builtin_nanf(\"\")"
+    if math.isinf(value):
+        return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
+    return f"{value!r}f"
+
+
+def scalar(op: Operation, inner: Inner) -> Expr:
+    """The expression of a pure scalar operation. Raises NotScalar."""
+    match op:
+        case arith.Constant():
+            return literal(op.value, dtype_of(op.result.type))
+        case arith.Cast():
+            return Expr(f"static_cast<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)})")
+        case arith.Elementwise():
+            return _elementwise(op, [inner(arg) for arg in op.args])
+        case asc.CoreNumber():
+            return Expr(f"{op.call}()")
+        case _:
+            raise NotScalar(op.name)
+
+
+def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
+    dtype = dtype_of(op.args[-1].type)
+    if dtype in (dtypes.f16, dtypes.bf16):
+        raise NotScalar(f"{op.fn} of one {dtype} number")
+    if op.fn in _OPERATORS:
+        symbol, precedence = _OPERATORS[op.fn]
+        return Expr(f"{args[0].inside(precedence)} {symbol} {args[1].inside(precedence + 1)}", precedence)
+    match op.fn:
+        case "and" | "or" if dtype is dtypes.i1:
+            symbol, precedence = ("&&", _AND) if op.fn == "and" else ("||", _OR)
+            # Mixed operators get their parentheses, as compilers ask for.
+            sides = [f"({each})" if each.precedence in (_AND, _OR) else each.inside(precedence) for each in args]
+            return Expr(f" {symbol} ".join(sides), precedence)
+        case "not" if dtype is dtypes.i1:
+            return Expr(f"!{args[0].inside(UNARY)}", UNARY)
+        case "neg":
+            return Expr(f"-{args[0].inside(PRIMARY)}", UNARY)
+        case "minimum" | "maximum" | "pymin" | "pymax" if not dtype.is_float:
+            symbol = "<" if "min" in op.fn else ">"
+            left, right = args[0].inside(RELATION + 1), args[1].inside(RELATION + 1)
+            return Expr(f"{left} {symbol} {right} ? {args[0].inside(TERNARY + 1)} : {args[1].inside(TERNARY + 1)}", TERNARY)
+        case "select":
+            parts = [each.inside(TERNARY + 1) for each in args]
+            return Expr(f"{parts[0]} ? {parts[1]} : {parts[2]}", TERNARY)
+        case "floordiv" | "mod" if all(nonnegative(arg) for arg in op.args):
+            symbol = "/" if op.fn == "floordiv" else "%"
+            return Expr(f"{args[0].inside(PRODUCT)} {symbol} {args[1].inside(PRODUCT + 1)}", PRODUCT)
+        case _:
+            raise NotScalar(f"{op.fn} of one {dtype} number")
+
+
+_GROWING = frozenset(("add", "mul", "minimum", "maximum", "floordiv", "mod"))
+
+
+def nonnegative(value: Value, depth: int = 12) -> bool:
+    """Whether an i64 is told to be no less than zero by how it is computed, so that C++ divides as Python does."""
+    if isinstance(value.owner, Block):
+        loop = value.owner.parent_op
+        return isinstance(loop, scf.For) and value.index == 0 and nonnegative(loop.lower)
+    match value.owner:
+        case arith.Constant(value=number):
+            return number >= 0
+        case func.Size() | asc.CoreNumber():
+            return True
+        case arith.Elementwise(fn="maximum", args=args) if depth:
+            return any(nonnegative(arg, depth - 1) for arg in args)
+        case arith.Elementwise(fn="sub", args=[whole, Value(owner=Block()) as counter]):
+            loop = counter.block.parent_op if counter.block is not None else None
+            return isinstance(loop, scf.For) and counter.index == 0 and loop.upper is whole
+        case arith.Elementwise(fn="select", args=args) if depth:
+            return all(nonnegative(arg, depth - 1) for arg in args[1:])
+        case arith.Elementwise(fn=fn, args=args) if fn in _GROWING and depth:
+            return all(nonnegative(arg, depth - 1) for arg in args)
+        case _:
+            return False

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of an Ascend C file: a class for each phase of a kernel, its methods, their statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Node:
+    """A statement. `comment` names the source line it came from, or is empty."""
+
+    comment: str = field(default="", kw_only=True)
+
+
+@dataclass(slots=True)
+class Statement(Node):
+    """One statement as text, without its semicolon."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class For(Node):
+    """A counted loop."""
+
+    type: str
+    counter: str
+    lower: str
+    test: str
+    advance: str
+    body: list[Node]
+
+
+@dataclass(slots=True)
+class If(Node):
+    """A branch; an empty `otherwise` is left out."""
+
+    condition: str
+    then: list[Node]
+    otherwise: list[Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A typed name: a parameter or a member, which may have an initial value."""
+
+    type: str
+    name: str
+    value: str = ""
+
+    @property
+    def declaration(self) -> str:
+        """The text `type name`."""
+        return f"{self.type} {self.name}"
+
+
+@dataclass(slots=True)
+class Method(Node):
+    """A method of the kernel class."""
+
+    name: str
+    params: tuple[Variable, ...]
+    body: list[Node]
+
+
+@dataclass(slots=True)
+class Kernel(Node):
+    """The class of one phase and its entry function."""
+
+    entry: str
+    name: str
+    params: tuple[Variable, ...]
+    public: list[Method]
+    private: list[Method]
+    members: tuple[Variable, ...]
+    type: str = ""
+
+
+@dataclass(slots=True)
+class Unit(Node):
+    """A file. `header` is the text of its first comment, line by line; `constants` precede the classes."""
+
+    header: tuple[str, ...]
+    constants: tuple[Variable, ...]
+    kernels: list[Kernel]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints nodes through their templates, and breaks lines as clang-format would. Nothing is decided here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pyasc.codegen.ascendc import nodes
+
+INDENT = "    "
+WIDTH = 120
+
+
+@cache
+def _macros() -> Any:
+    environment = Environment(
+        loader=PackageLoader("pyasc.codegen.ascendc"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template("nodes.j2").module
+
+
+def render_unit(unit: nodes.Unit) -> str:
+    """The text of a file."""
+    text = _macros().Unit(unit, "\n\n".join(_kernel(kernel) for kernel in unit.kernels))
+    lines = [part for line in text.strip("\n").split("\n") for part in broken(line)]
+    return "\n".join(lines) + "\n"
+
+
+def _kernel(kernel: nodes.Kernel) -> str:
+    members = "\n".join(
+        f"{member.declaration}{' = ' + member.value if member.value else ''};" for member in kernel.members
+    )
+    text = _macros().Kernel(kernel, _methods(kernel.public), _methods(kernel.private), indented(members))
+    return text.strip("\n")
+
+
+def _methods(methods: Sequence[nodes.Method]) -> str:
+    return indented("\n\n".join(_commented(method, _macros().Method(method, _block(method.body))) for method in methods))
+
+
+def _block(body: Sequence[nodes.Node]) -> str:
+    return indented("\n".join(_render(node) for node in body))
+
+
+def _render(node: nodes.Node) -> str:
+    macro = getattr(_macros(), type(node).__name__)
+    match node:
+        case nodes.For(body=body):
+            text = macro(node, _block(body))
+        case nodes.If(then=then, otherwise=otherwise):
+            text = macro(node, _block(then), _block(otherwise))
+        case _:
+            text = macro(node)
+    return _commented(node, text)
+
+
+def _commented(node: nodes.Node, text: str) -> str:
+    text = text.strip("\n")
+    return f"// {node.comment}\n{text}" if node.comment else text
+
+
+def indented(text: str) -> str:
+    """The text one level further in."""
+    return "\n".join(INDENT + line if line else line for line in text.split("\n"))
+
+
+def broken(line: str) -> list[str]:
+    """A line, or several where it is too long, broken behind commas or before operators, under its parenthesis."""
+    made: list[str] = []
+    while len(line) > WIDTH and not line.lstrip().startswith(("//", "*", "/*")):
+        found = _break(line)
+        if found is None:
+            break
+        position, column = found
+        made.append(line[:position].rstrip())
+        line = " " * column + line[position:].lstrip()
+    return [*made, line]
+
+
+def _break(line: str) -> tuple[int, int] | None:
+    """Where to break and where to go on: the last place of the least depth that fits."""
+    open_: list[int] = []
+    candidates: list[tuple[int, int, int]] = []
+    start = len(line) - len(line.lstrip())
+    for position, char in enumerate(line[:WIDTH]):
+        if char in "({[":
+            open_.append(position + 1)
+        elif char in ")}]" and open_:
+            open_.pop()
+        elif char == "," and open_:
+            candidates.append((len(open_), -position, open_[-1]))
+        elif char == " " and line[position + 1 : position + 3] in ("+ ", "? ", ": ", "- ") and position > start:
+            column = open_[-1] if open_ else start + len(INDENT)
+            candidates.append((len(open_) + 2, -position, column))
+    if not candidates:
+        return None
+    _, negative, column = min(candidates)
+    position = -negative
+    return (position + 1 if line[position] == "," else position), column

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Barriers between dependent vector calls, and nowhere else.
+
+Calls of the vector pipe start in order but overlap, so one that reads what an earlier one writes, or writes what an
+earlier one reads or writes, needs `PipeBarrier<PIPE_V>` between them. Queues order buffers that are copied in or
+out; a TBuf is used again in the next round, so the end of a round may need a barrier too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import asc, asc_vector
+from pyasc.ir.types import RefType
+
+_SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
+"""Calls that hold a barrier before and behind their own instructions."""
+
+
+@dataclass
+class _Pending:
+    """What the calls since the last barrier read and wrote."""
+
+    reads: set[Value] = field(default_factory=lambda: set[Value]())
+    writes: set[Value] = field(default_factory=lambda: set[Value]())
+
+    def conflicts(self, reads: set[Value], writes: set[Value]) -> bool:
+        """Whether a call that reads and writes these must wait."""
+        return bool(reads & self.writes or writes & self.writes or writes & self.reads)
+
+    def add(self, reads: set[Value], writes: set[Value]) -> None:
+        """Count one more call."""
+        self.reads |= reads
+        self.writes |= writes
+
+    def clear(self) -> None:
+        """A barrier."""
+        self.reads.clear()
+        self.writes.clear()
+
+
+def insert_barriers(block: Block) -> None:
+    """Put barriers into one round of vector calls."""
+    pending, first, passed = _Pending(), _Pending(), False
+    for op in block:
+        if not _is_vector(op):
+            continue
+        reads, writes = _touched(op)
+        if isinstance(op, _SELF_SYNCHRONISED):
+            if not passed:
+                first.add(reads, writes)
+            passed = True
+            pending.clear()
+            continue
+        if pending.conflicts(reads, writes):
+            Builder.before(op).insert(asc.PipeBarrier(pipe="PIPE_V"))
+            pending.clear()
+            passed = True
+        pending.add(reads, writes)
+        if not passed:
+            first.add(reads, writes)
+    if _Pending(_kept(pending.reads), _kept(pending.writes)).conflicts(first.reads, first.writes):
+        last = next(op for op in reversed(block) if _is_vector(op))
+        Builder.after(last).insert(asc.PipeBarrier(pipe="PIPE_V"))
+
+
+def root(tensor: Value) -> Value:
+    """The tensor that a queue or buffer gave, below offsets and reinterpretations."""
+    while isinstance(tensor.owner, (asc.Offset, asc.ReinterpretCast)):
+        tensor = tensor.owner.tensor
+    return tensor
+
+
+def _kept(values: set[Value]) -> set[Value]:
+    """Those that no queue orders from one round to the next."""
+    return {value for value in values if isinstance(value.owner, asc.Get)}
+
+
+def _is_vector(op: Operation) -> bool:
+    return type(op).__module__ == asc_vector.__name__ or isinstance(op, (asc.DataCopy, asc.Copy))
+
+
+def _touched(op: Operation) -> tuple[set[Value], set[Value]]:
+    reads: set[Value] = set()
+    writes: set[Value] = set()
+    for spec in op.spec.operands:
+        value = getattr(op, spec.name)
+        if isinstance(value, Value) and isinstance(value.type, RefType):
+            (writes if spec.written else reads).add(root(value))
+    return reads, writes

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One phase of a kernel: its tiles become queues and buffers, its loops over tiles become methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Block, Builder, Operation, Value, block_of
+from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_barriers import insert_barriers
+from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, SCRATCH_BYTES, VectorCalls, local, recast
+from pyasc.passes.analysis.structured import extent_value
+from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_legalise import refuse
+
+I64 = ScalarType(dtypes.i64)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Where the tensors of one tile come from: a queue at a position, or a buffer (no queue)."""
+
+    tile: Value
+    queue: Value | None
+    buffer: Value | None
+    position: str
+    elements: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of global memory: a GlobalTensor, the first element in it, and the distance between rows."""
+
+    tensor: Value
+    offset: Value
+    pitch: Value | None = None
+
+
+@dataclass
+class PhaseLowering:
+    """Lowers one function at the tile level into an empty one."""
+
+    phase: Func
+    lowered: Func
+    mapping: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    holders: dict[Value, Holder] = field(default_factory=lambda: dict[Value, Holder]())
+
+    def __post_init__(self) -> None:
+        self.init = Builder(self.lowered.body.block, loc=self.phase.loc)
+        self.mapping.update(zip(self.phase.params, self.lowered.params, strict=True))
+
+    def run(self) -> None:
+        """Fill the new function."""
+        self.pipe = self.init.value(asc.Pipe(), "pipe")
+        self.block(self.phase.body.block, self.init)
+        self.init.insert(func.Return())
+
+    def block(self, block: Block, at: Builder) -> None:
+        """Lower what stands outside of loops over tiles."""
+        for op in block:
+            at.loc = op.loc
+            match op:
+                case tile.Cores():
+                    self._cores(op, at)
+                case tile.Loop():
+                    self._loop(op, at)
+                case mem.View() if isinstance(op.ref.owner, (Block, tile.Flatten)):
+                    self._view(op, at)
+                case mem.Load():
+                    self._load(op, at)
+                case tile.Flatten() | tile.Yield() | func.Return():
+                    pass
+                case _ if not op.regions:
+                    at.insert(op.clone(self.mapping))
+                case _:
+                    raise refuse(f"{op.name} between tiles", op.loc)
+
+    def _cores(self, op: tile.Cores, at: Builder) -> None:
+        inner = op.body.block
+        self.mapping[inner.args[0]] = at.value(asc.CoreNumber(call="GetBlockIdx"), "id")
+        self.mapping[op.count] = at.value(asc.CoreNumber(call="GetBlockNum"), "blocks")
+        self.block(inner, at)
+
+    def value(self, value: Value) -> Value:
+        """The lowered form of a value."""
+        return self.mapping.get(value, value)
+
+    def _load(self, op: mem.Load, at: Builder) -> None:
+        """One element of an array in global memory, by the scalar unit."""
+        base = self.value(op.ref)
+        tensor = at.value(asc.SetGlobalBuffer(base=base, offset=index(at, 0), types=[base.type]), op.ref.name)
+        where = self._linear(at, op.ref, op.indices)
+        self.mapping[op.value] = at.value(asc.GetValue(tensor=tensor, index=where), op.value.name)
+
+    def _view(self, op: mem.View, at: Builder) -> None:
+        """What a core walks of an array."""
+        source = op.ref
+        flat = source.owner
+        if isinstance(flat, tile.Flatten):
+            source, offset = flat.ref, self.value(op.offsets[0])
+        else:
+            offset = self._linear(at, source, op.offsets)
+        length = [self.value(op.sizes[axis]) for axis in op.axes] if len(op.axes) == 1 else []
+        base = self.value(source)
+        type_ = RefType((None,), dtype_of(base.type))
+        made = asc.SetGlobalBuffer(base=base, offset=offset, length=length, types=[type_])
+        self.mapping[op.view] = at.value(made, op.ref.name)
+
+    def _linear(self, at: Builder, ref: Value, indices: Sequence[Value]) -> Value:
+        """The number of an element in a dense array."""
+        assert isinstance(ref.type, RefType)
+        total = index(at, 0)
+        for dim, where in zip(ref.type.shape, indices, strict=True):
+            total = binary(at, "mul", total, extent_value(at, dim))
+            total = binary(at, "add", total, self.value(where))
+        return total
+
+    def _loop(self, op: tile.Loop, at: Builder) -> None:
+        """A loop over the tiles of one axis."""
+        extent = self.value(op.extents[0])
+        step = at.value(arith.Constant.of(op.tile[0], dtypes.i64), "TILE")
+        loop = at.insert(
+            scf.For(lower=index(at, 0), upper=extent, step=step, types=[], body=block_of([I64], ["offset"]))
+        )
+        inner = Builder(loop.body.block, loc=op.loc)
+        left = binary(inner, "sub", extent, loop.counter)
+        self.mapping[op.body.block.args[0]] = loop.counter
+        count = inner.value(arith.Elementwise(fn="minimum", args=[left, step]), "count")
+        self.mapping[op.body.block.args[1]] = count
+        Methods(self, Builder.before(loop), inner).run(op.body.block)
+        inner.insert(scf.Yield())
+
+
+class Methods:
+    """The tiles of one round of a loop: copied in, computed with, copied out."""
+
+    def __init__(self, phase: PhaseLowering, init: Builder, at: Builder) -> None:
+        self.phase = phase
+        self.init = init
+        self.at = at
+        self.scratch: Value | None = None
+
+    def run(self, block: Block) -> None:
+        """Sort the operations into the three methods."""
+        ops = [op for op in block if not isinstance(op, tile.Yield)]
+        copies = [op for op in ops if isinstance(op, tile.Copy)]
+        incoming = [op for op in copies if _space(op.source) == "gm"]
+        outgoing = [op for op in copies if _space(op.target) == "gm"]
+        vector = [op for op in ops if op.name.startswith("tile.") and op not in copies and not op.results]
+        self._declare(ops, incoming, outgoing, vector)
+        for op in ops:
+            if not op.results or isinstance(op, (tile.Buffer, tile.Recast, mem.View)):
+                continue
+            self.at.insert(op.clone(self.phase.mapping))
+        if incoming:
+            self._copy_in(incoming)
+        self._compute(incoming, outgoing, vector)
+        self._copy_out(outgoing)
+
+    def _declare(
+        self,
+        ops: Sequence[Operation],
+        incoming: Sequence[tile.Copy],
+        outgoing: Sequence[tile.Copy],
+        vector: Sequence[Operation],
+    ) -> None:
+        positions = {_buffer(op.target): "VECIN" for op in incoming}
+        positions |= {_buffer(op.source): "VECOUT" for op in outgoing}
+        for op in ops:
+            if isinstance(op, tile.Buffer):
+                self._declare_buffer(op, positions.get(op.tile, "VECCALC"))
+        if any(isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS for op in vector):
+            self.scratch = self._buffer_of("scratch", SCRATCH_BYTES)
+
+    def _declare_buffer(self, op: tile.Buffer, position: str) -> None:
+        assert isinstance(op.tile.type, RefType)
+        (extent,) = op.tile.type.shape
+        assert isinstance(extent, int)
+        dtype = dtype_of(op.tile.type)
+        size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
+        if position == "VECCALC":
+            buffer = self._buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size)
+            self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
+            return
+        queue = self.init.value(asc.Queue(position=position, depth=op.depth), f"{op.tile.name}Queue")
+        amount = index(self.init, size)
+        self.init.insert(asc.InitQueue(pipe=self.phase.pipe, queue=queue, bytes=amount, number=op.depth))
+        self.phase.holders[op.tile] = Holder(op.tile, queue, None, position, extent)
+
+    def _buffer_of(self, name: str, size: int) -> Value:
+        buffer = self.init.value(asc.Buf(position="VECCALC"), f"{name}Buf")
+        self.init.insert(asc.InitBuf(pipe=self.phase.pipe, buffer=buffer, bytes=index(self.init, size)))
+        return buffer
+
+    def _method(self, name: str) -> Builder:
+        made = self.at.insert(asc.Method(method=name, body=block_of()))
+        return Builder(made.body.block, loc=self.at.loc)
+
+    def _copy_in(self, copies: Sequence[tile.Copy]) -> None:
+        at = self._method("CopyIn")
+        filled: list[tuple[Value, Value]] = []
+        for op in copies:
+            at.loc = op.loc
+            holder = self.phase.holders[_buffer(op.target)]
+            assert holder.queue is not None
+            type_ = local(holder.elements, dtype_of(op.target.type))
+            tensor = at.value(asc.AllocTensor(queue=holder.queue, types=[type_]), holder.tile.name)
+            self._transfer(at, op, tensor, inwards=True)
+            filled.append((holder.queue, tensor))
+        for queue, tensor in filled:
+            at.insert(asc.EnQue(queue=queue, tensor=tensor))
+        at.insert(asc.End())
+
+    def _copy_out(self, copies: Sequence[tile.Copy]) -> None:
+        at = self._method("CopyOut")
+        for op in copies:
+            at.loc = op.loc
+            holder = self.phase.holders[_buffer(op.source)]
+            assert holder.queue is not None
+            type_ = local(holder.elements, dtype_of(op.source.type))
+            tensor = at.value(asc.DeQue(queue=holder.queue, types=[type_]), holder.tile.name)
+            self._transfer(at, op, tensor, inwards=False)
+            at.insert(asc.FreeTensor(queue=holder.queue, tensor=tensor))
+        at.insert(asc.End())
+
+    def _transfer(self, at: Builder, op: tile.Copy, tensor: Value, inwards: bool) -> None:
+        """DataCopyPad with the exact number of bytes of each row."""
+        view = op.source if inwards else op.target
+        owner = view.owner
+        assert isinstance(owner, mem.View)
+        gm = self.phase.value(owner.ref)
+        offset = self.phase.value(owner.offsets[0])
+        place = at.value(asc.Offset(tensor=gm, offset=offset, types=[gm.type]))
+        count = self.phase.value(op.sizes[0])
+        width = dtype_of(tensor.type).bytes
+        zero = index(at, 0)
+        at.insert(
+            asc.DataCopyPad(
+                dst=tensor if inwards else place,
+                src=place if inwards else tensor,
+                block_count=index(at, 1),
+                block_len=binary(at, "mul", count, width),
+                src_stride=zero,
+                dst_stride=zero,
+            )
+        )
+
+    def _compute(
+        self, incoming: Sequence[tile.Copy], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
+    ) -> None:
+        at = self._method("Compute")
+        tensors = TensorMap(self.phase, at)
+        received = [tensors.receive(_buffer(op.target)) for op in incoming]
+        made = [tensors.receive(_buffer(op.source)) for op in outgoing]
+        for op in vector:
+            at.loc = op.loc
+            self._vector(tensors, op)
+        insert_barriers(at.block)
+        for queue, tensor in made:
+            at.insert(asc.EnQue(queue=queue, tensor=tensor))
+        for queue, tensor in received:
+            at.insert(asc.FreeTensor(queue=queue, tensor=tensor))
+        at.insert(asc.End())
+
+    def _vector(self, tensors: TensorMap, op: Operation) -> None:
+        at = tensors.at
+        assert isinstance(op, (tile.Elementwise, tile.Cast, tile.Fill, tile.Broadcast))
+        scratch = None
+        if isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS:
+            assert self.scratch is not None
+            type_ = local(SCRATCH_BYTES, dtypes.u8)
+            scratch = at.value(asc.Get(buffer=self.scratch, types=[type_]), "scratch")
+        calls = VectorCalls(at, self.phase.value(op.sizes[0]), scratch)
+        target = tensors.of(op.target)
+        match op:
+            case tile.Elementwise():
+                calls.elementwise(op.fn, target, [tensors.of(arg) for arg in op.args])
+            case tile.Cast():
+                calls.cast(target, tensors.of(op.source), op.rounding)
+            case tile.Fill():
+                calls.fill(target, self.phase.value(op.value))
+            case tile.Broadcast():
+                calls.move(target, tensors.of(op.source))
+
+
+@dataclass
+class TensorMap:
+    """The LocalTensors of one method by the tiles they are."""
+
+    phase: PhaseLowering
+    at: Builder
+    known: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+
+    def receive(self, tile_: Value) -> tuple[Value, Value]:
+        """Take a tensor from its queue: a filled one on the way in, a free one on the way out."""
+        holder = self.phase.holders[tile_]
+        assert holder.queue is not None
+        type_ = local(holder.elements, dtype_of(tile_.type))
+        take = asc.DeQue if holder.position == "VECIN" else asc.AllocTensor
+        self.known[tile_] = self.at.value(take(queue=holder.queue, types=[type_]), tile_.name)
+        return holder.queue, self.known[tile_]
+
+    def of(self, value: Value) -> Value:
+        """The tensor of a tile, or a scalar as it is."""
+        if not isinstance(value.type, RefType):
+            return self.phase.value(value)
+        owner = value.owner
+        if isinstance(owner, tile.Recast):
+            return recast(self.at, self.of(owner.tile), dtype_of(value.type))
+        if value not in self.known:
+            self.known[value] = self._get(value)
+        return self.known[value]
+
+    def _get(self, tile_: Value) -> Value:
+        holder = self.phase.holders[tile_]
+        assert holder.buffer is not None
+        is_mask = dtype_of(tile_.type) is dtypes.i1
+        type_ = local(holder.elements // 8, dtypes.u8) if is_mask else local(holder.elements, dtype_of(tile_.type))
+        name = tile_.name or ("mask" if is_mask else "tmp")
+        return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), name)
+
+
+def _space(value: Value) -> str:
+    assert isinstance(value.type, RefType)
+    return value.type.space
+
+
+def _buffer(tile_: Value) -> Value:
+    """The buffer below recasts."""
+    owner = tile_.owner
+    while isinstance(owner, tile.Recast):
+        tile_ = owner.tile
+        owner = tile_.owner
+    return tile_
+
+
+def _dtype(value: Value) -> DType:
+    return dtype_of(value.type)

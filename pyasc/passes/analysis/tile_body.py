@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The vector program of a structured op: registers for its inputs, its body, and what its outputs receive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.affine import AffineMap
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import st
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
+from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register
+
+
+@dataclass(frozen=True)
+class Access:
+    """One array as a loop walks it."""
+
+    ref: Value
+    map: AffineMap
+    register: Register
+
+
+@dataclass
+class Elements:
+    """A program with the arrays that fill its inputs and receive its outputs."""
+
+    program: Program
+    reads: list[Access] = field(default_factory=lambda: list[Access]())
+    writes: list[Access] = field(default_factory=lambda: list[Access]())
+
+
+def stored_dtype(dtype: DType) -> DType:
+    """The dtype of elements on chip: a bool in memory is a byte."""
+    return dtypes.u8 if dtype is dtypes.i1 else dtype
+
+
+class BodyBuilder:
+    """Collects the programs of structured ops over one domain, so that what they read is read once."""
+
+    def __init__(self, at: Builder) -> None:
+        self.elements = Elements(Program())
+        self.legaliser = Legaliser(self.elements.program, at)
+        self.program = self.elements.program
+
+    def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
+        """The register that an access fills; equal ones share it."""
+        for access in self.elements.reads:
+            if access.ref is ref and access.map == map_ and access.register.cover == cover:
+                return access.register
+        register = Register(stored_dtype(dtype_of(ref.type)), name, cover)
+        self.elements.reads.append(Access(ref, map_, register))
+        self.program.inputs.append(register)
+        return register
+
+    def loaded(self, register: Register, dtype: DType) -> Operand:
+        """An element as the body sees it: a byte that holds a bool becomes a mask."""
+        return self.legaliser.cast(register, dtypes.i1) if dtype is dtypes.i1 else register
+
+    def body(self, op: st.Apply) -> list[Operand]:
+        """Translate the body, whose inputs have operands already; what it yields."""
+        for inner in op.body.block:
+            if not isinstance(inner, st.Yield):
+                self.legaliser.run(inner)
+        return [self.legaliser.operand(value) for value in op.body.block.terminator.operands]
+
+    def write(self, ref: Value, map_: AffineMap, value: Operand) -> None:
+        """Let an output receive a value, in a register of its own."""
+        dtype = stored_dtype(dtype_of(ref.type))
+        register = self.legaliser.convert(value, dtype) if _dtype(value) is not dtype else value
+        if not self._may_leave(register):
+            register = self._moved(register, dtype)
+        assert isinstance(register, Register)
+        register.name = ref.name
+        self.program.outputs.append(register)
+        self.elements.writes.append(Access(ref, map_, register))
+
+    def _may_leave(self, value: Operand) -> bool:
+        return (
+            isinstance(value, Register)
+            and value.cover == FULL
+            and value not in self.program.inputs
+            and value not in self.program.outputs
+        )
+
+    def _moved(self, value: Operand, dtype: DType) -> Register:
+        fn = "move" if isinstance(value, Register) else "fill"
+        if fn == "fill" and dtype.bits not in (16, 32):
+            raise refuse(f"a constant in {dtype} elements", self.legaliser.loc)
+        target = Register(dtype)
+        self.program.instructions.append(Instruction(fn, target, (value,), loc=self.legaliser.loc))
+        return target
+
+
+def _dtype(operand: Operand) -> DType:
+    return operand.dtype if isinstance(operand, Register) else dtype_of(operand.type)
+
+
+def guarded_writes(builder: BodyBuilder, op: st.Apply, yielded: Sequence[Operand], name_of: Value | None = None) -> None:
+    """The outputs of an op that only writes; under a guard the old values are read and kept where it fails."""
+    guard = yielded[-1] if op.guarded else None
+    for ref, map_, value in zip(op.outputs, op.output_maps, yielded, strict=False):
+        result = value
+        if guard is not None:
+            dtype = dtype_of(ref.type)
+            old = builder.loaded(builder.read(ref, map_, ref.name), dtype)
+            result = builder.legaliser.select([guard, value, old])
+        builder.write(ref, map_, result)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emitting tile operations: index arithmetic, buffers for slots, and the instructions of a vector program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.affine import AffineExpr
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import arith, func, tile
+from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import Dim
+from pyasc.ir.types import RefType
+from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.tile_buffers import Assignment, Slot
+from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_program import Instruction, Operand, Program, Register
+
+LINE_BYTES = 512
+"""Accesses of several cores to one such window of global memory are serialised."""
+REPEAT_BYTES = 256
+MAX_QUEUES = 8
+"""Buffers of one position that may be outstanding at once."""
+
+
+def binary(at: Builder, fn: str, left: Value, right: Value | int, name: str = "") -> Value:
+    """Index arithmetic, folded where the operands are known."""
+    other = index(at, right) if isinstance(right, int) else right
+    known = (integer_of(left), integer_of(other))
+    if known[1] == 0 and fn in ("add", "sub"):
+        return left
+    if known[1] == 1 and fn in ("mul", "floordiv"):
+        return left
+    if known[0] == 0 and fn == "add":
+        return other
+    if 0 in known and fn == "mul":
+        return index(at, 0)
+    if known[1] == 0 and fn == "maximum" and isinstance(left.owner, func.Size):
+        return left
+    if known[0] is not None and known[1] is not None:
+        return index(at, _FOLD[fn](known[0], known[1]))
+    return at.value(arith.Elementwise(fn=fn, args=[left, other]), name)
+
+
+_FOLD = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b if b else 0,
+    "mod": lambda a, b: a % b if b else 0,
+    "minimum": min,
+    "maximum": max,
+}
+
+
+def ceil_div(at: Builder, value: Value, divisor: int, name: str = "") -> Value:
+    """`value` divided by a constant, rounded up."""
+    return binary(at, "floordiv", binary(at, "add", value, divisor - 1), divisor, name)
+
+
+def affine_value(at: Builder, expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value]) -> Value:
+    """An affine expression, folded where it is constant."""
+    return materialise(expr, dims, symbols, at)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of the work that one core takes: from `begin`, `length` of it."""
+
+    begin: Value
+    length: Value
+
+
+def share(at: Builder, id_: Value, cores: Value, total: Value, unit: int) -> Share:
+    """Whole units of `unit` elements for each core, as even as they go, the remainder to the first ones."""
+    units = ceil_div(at, total, unit, "units")
+    each = binary(at, "floordiv", units, cores, "share")
+    extra = binary(at, "mod", units, cores, "extra")
+    before = binary(at, "add", binary(at, "mul", id_, each), binary(at, "minimum", id_, extra))
+    begin = binary(at, "minimum", binary(at, "mul", before, unit, "start"), total, "first")
+    more = at.value(arith.Elementwise(fn="lt", args=[id_, extra]))
+    one_more = at.value(arith.Elementwise(fn="select", args=[more, index(at, 1), index(at, 0)]))
+    width = binary(at, "mul", binary(at, "add", each, one_more), unit)
+    end = binary(at, "minimum", binary(at, "add", begin, width, "stop"), total, "last")
+    return Share(begin, binary(at, "sub", end, begin, "length"))
+
+
+def cores_for(at: Builder, total: Value, unit: int, most: int) -> Value:
+    """How many cores have work, at least one."""
+    units = ceil_div(at, total, unit)
+    return binary(at, "maximum", binary(at, "minimum", units, most), 1, "blocks")
+
+
+def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:
+    """On-chip bytes that one element of a full tile takes, all its buffers together."""
+    return sum(
+        0.125 if slot.kind == "mask" else slot.width * depth.get(slot.kind, 1)
+        for slot in assignment.slots
+        if slot.cover == "full"
+    )
+
+
+def queue_depths(assignment: Assignment) -> dict[str, int]:
+    """Two buffers a queue, or one where there are too many queues. Raises NotVector for more than a core has."""
+    depths: dict[str, int] = {}
+    for kind in ("in", "out"):
+        count = sum(slot.kind == kind for slot in assignment.slots)
+        if count > MAX_QUEUES:
+            raise refuse(f"one loop copies {count} arrays {kind}, and a core has buffers for {MAX_QUEUES}")
+        depths[kind] = 2 if 2 * count <= MAX_QUEUES else 1
+    return depths
+
+
+@dataclass
+class TileEmitter:
+    """Emits a program inside the loop over tiles.
+
+    `shape` is that of a full tile's buffers, `extents` fill its open axes, `capacity` is their product's bound;
+    `sizes` is the corner in use.
+    """
+
+    at: Builder
+    assignment: Assignment
+    depths: Mapping[str, int]
+    shapes: Mapping[str, tuple[Dim, ...]]
+    extents: Mapping[str, Sequence[Value]]
+    capacity: Mapping[str, int]
+    sizes: Mapping[str, Sequence[Value]]
+    buffers: dict[tuple[Slot, DType], Value] = field(default_factory=lambda: dict[tuple[Slot, DType], Value]())
+
+    def tile_of(self, register: Register) -> Value:
+        """The buffer that holds a register; one buffer serves registers of several dtypes of one width."""
+        slot = self.assignment.of[register]
+        return self.slot_tile(slot, register.dtype)
+
+    def slot_tile(self, slot: Slot, dtype: DType) -> Value:
+        """The tile of a slot with elements of a dtype."""
+        key = (slot, dtype)
+        if key not in self.buffers:
+            first = next((tile_ for (other, _), tile_ in self.buffers.items() if other is slot), None)
+            self.buffers[key] = self._allocate(slot, dtype) if first is None else self._recast(first, dtype)
+        return self.buffers[key]
+
+    def _allocate(self, slot: Slot, dtype: DType) -> Value:
+        cover = slot.cover
+        type_ = RefType(self.shapes[cover], dtype, "ub")
+        op = tile.Buffer(
+            extents=self.extents[cover],
+            depth=self.depths.get(slot.kind, 1),
+            capacity=self.capacity[cover] if self.extents[cover] else 0,
+            types=[type_],
+        )
+        return self.at.value(op, slot.name)
+
+    def _recast(self, first: Value, dtype: DType) -> Value:
+        assert isinstance(first.type, RefType)
+        type_ = RefType(first.type.shape, dtype, "ub")
+        return self.at.value(tile.Recast(tile=first, types=[type_]), first.name)
+
+    def run(self, program: Program) -> None:
+        """Emit all instructions."""
+        for instruction in program.instructions:
+            self.at.loc = instruction.loc
+            self.instruction(instruction)
+
+    def argument(self, operand: Operand) -> Value:
+        """A tile or a scalar."""
+        return self.tile_of(operand) if isinstance(operand, Register) else operand
+
+    def instruction(self, each: Instruction) -> None:
+        """Emit one instruction."""
+        args = [self.argument(arg) for arg in each.args]
+        target = self.tile_of(each.target)
+        sizes = self.sizes[each.target.cover]
+        match each.fn:
+            case "cast":
+                op = tile.Cast(source=args[0], target=target, sizes=sizes, rounding=each.mode)
+            case "fill":
+                op = tile.Fill(value=args[0], target=target, sizes=sizes)
+            case "move":
+                op = tile.Broadcast(source=args[0], target=target, sizes=sizes)
+            case "iota":
+                op = tile.Iota(start=args[0], target=target, sizes=sizes)
+            case "reduce":
+                assert isinstance(each.args[0], Register)
+                op = tile.Reduce(
+                    source=args[0], target=target, sizes=self.sizes[each.args[0].cover], fn=each.mode, axis=1
+                )
+            case _:
+                op = tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)
+        self.at.insert(op)
+
+
+I64 = dtypes.i64

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the scalar body of a structured op to vector instructions of arch 2201.
+
+What the vector unit has is taken as it is; for the rest the best exact route:
+
+- Python's `max(a, b)` keeps `a` unless `b` is larger: a compare and a select, or one Max where `b` is a number,
+  since Max and the rule agree on NaN then.
+- Order of integers is told by `max(a, b) == a`, since Compare knows equality of int32 alone.
+- 8-bit integers are computed as int16, bfloat16 as float32, unsigned ones as signed where bits are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.diagnostics import Diagnostic, UnsupportedError
+from pyasc.ir.dialects import arith
+from pyasc.ir.dtypes import DType
+from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register, covers
+
+COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+"""Every comparison, and the one that says the same with its operands exchanged."""
+
+_NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "eq": "ne", "ne": "eq"}
+_FLOATS = (dtypes.f16, dtypes.f32)
+_ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
+_SIGNED_TWIN = {dtypes.u16: dtypes.i16, dtypes.u32: dtypes.i32}
+ADVANCED = ("tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "sin", "cos", "tan", "erf", "erfc")
+_ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
+
+_CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    ("f32", "f16"): (("f16", "rint"),),
+    ("f32", "bf16"): (("bf16", "rint"),),
+    ("f16", "f32"): (("f32", "none"),),
+    ("bf16", "f32"): (("f32", "none"),),
+    ("f16", "bf16"): (("f32", "none"), ("bf16", "rint")),
+    ("bf16", "f16"): (("f32", "none"), ("f16", "rint")),
+    ("f32", "i32"): (("i32", "trunc"),),
+    ("f32", "i16"): (("i16", "trunc"),),
+    ("f16", "i32"): (("i32", "trunc"),),
+    ("f16", "i16"): (("i16", "trunc"),),
+    ("f16", "i8"): (("i8", "trunc"),),
+    ("f16", "u8"): (("u8", "trunc"),),
+    ("i32", "f32"): (("f32", "rint"),),
+    ("i16", "f32"): (("f32", "none"),),
+    ("i16", "f16"): (("f16", "rint"),),
+    ("i8", "f16"): (("f16", "none"),),
+    ("u8", "f16"): (("f16", "none"),),
+    ("i8", "f32"): (("f16", "none"), ("f32", "none")),
+    ("u8", "f32"): (("f16", "none"), ("f32", "none")),
+    ("i8", "i16"): (("f16", "none"), ("i16", "rint")),
+    ("u8", "i16"): (("f16", "none"), ("i16", "rint")),
+    ("i8", "i32"): (("f16", "none"), ("i32", "rint")),
+    ("u8", "i32"): (("f16", "none"), ("i32", "rint")),
+    ("i16", "i32"): (("f32", "none"), ("i32", "rint")),
+    ("i32", "i64"): (("i64", "none"),),
+    ("i16", "i64"): (("f32", "none"), ("i64", "rint")),
+    ("f32", "i64"): (("i64", "trunc"),),
+}
+"""Exact routes between dtypes; every step is one Cast."""
+
+
+class NotVector(UnsupportedError):
+    """A body that the vector unit cannot run; the message says which line and why."""
+
+
+def refuse(reason: str, loc: Location = UNKNOWN) -> NotVector:
+    """The exception for a line that is not lowered."""
+    hint = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
+    return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))
+
+
+class Legaliser:
+    """Translates bodies into one program.
+
+    `at` stands where scalars are computed once, before the loop over tiles; `operands` maps values of the body.
+    """
+
+    def __init__(self, program: Program, at: Builder) -> None:
+        self.program = program
+        self.at = at
+        self.operands: dict[Value, Operand] = {}
+        self.loc = UNKNOWN
+        self._known: dict[tuple[str, str, str, tuple[Operand, ...]], Register] = {}
+
+    def operand(self, value: Value) -> Operand:
+        """The register or scalar that a value of the body has become."""
+        return self.operands.get(value, value)
+
+    def run(self, op: Operation) -> None:
+        """Translate one operation of a body. Raises NotVector."""
+        self.loc = op.loc
+        args = [self.operand(value) for value in op.operands]
+        if not any(isinstance(arg, Register) for arg in args):
+            self._scalar(op)
+            return
+        match op:
+            case arith.Elementwise():
+                made = self.elementwise(op.fn, args)
+            case arith.Cast():
+                made = self.cast(self.register(args[0]), dtype_of(op.result.type))
+            case _:
+                raise refuse(f"{op.name} on elements", op.loc)
+        if isinstance(made, Register) and not made.name:
+            made.name = op.results[0].name
+        self.operands[op.results[0]] = made
+
+    def _scalar(self, op: Operation) -> None:
+        if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast)):
+            raise refuse(f"{op.name} in a loop over elements", op.loc)
+        mapping = {value: arg for value in op.operands if isinstance(arg := self.operand(value), Value)}
+        clone = self.at.insert(op.clone(dict(mapping)))
+        self.operands[op.results[0]] = clone.results[0]
+
+    def register(self, operand: Operand) -> Register:
+        """The operand as a register; a scalar is spread over one."""
+        return operand if isinstance(operand, Register) else self.emit("fill", dtype_of(operand.type), operand)
+
+    def emit(self, fn: str, dtype: DType, *args: Operand, mode: str = "", name: str = "") -> Register:
+        """Append an instruction, unless an equal one has been, and return its result."""
+        key = (fn, dtype.name, mode, args)
+        if key not in self._known:
+            cover = covers(args) if any(isinstance(a, Register) for a in args) else FULL
+            target = Register(dtype, name, cover)
+            self.program.instructions.append(Instruction(fn, target, args, mode, self.loc))
+            self._known[key] = target
+        return self._known[key]
+
+    def number(self, value: float, dtype: DType) -> Value:
+        """A scalar constant."""
+        return self.at.value(arith.Constant.of(value if dtype.is_float else int(value), dtype))
+
+    def elementwise(self, fn: str, args: Sequence[Operand]) -> Operand:
+        """A function of the number table on operands of which at least one is a register."""
+        dtype = _dtype(args[-1])
+        if dtype in _SIGNED_TWIN and fn in ("add", "sub", "mul"):
+            raise refuse(f"{fn} of {dtype}", self.loc)
+        if fn in COMPARISONS:
+            return self.compare(fn, args)
+        handler = _HANDLERS.get(fn)
+        if handler is not None:
+            return handler(self, args)
+        if fn in ADVANCED and dtype in _FLOATS:
+            return self.emit(fn, dtype, self.register(args[0]))
+        raise refuse(f"`{fn}` of {dtype} elements", self.loc)
+
+    def arithmetic(self, fn: str, args: Sequence[Operand]) -> Register:
+        """add, sub, mul, maximum, minimum: on two registers, or on one and a scalar that stands last."""
+        left, right = args
+        dtype = self._computed(_dtype(left), fn)
+        if isinstance(left, Register) and isinstance(right, Register):
+            return self.emit(fn, dtype, left, right)
+        if fn == "sub":
+            return self._difference(left, right, dtype)
+        vector, scalar = (left, right) if isinstance(left, Register) else (right, left)
+        return self.emit(fn, dtype, vector, scalar)
+
+    def _difference(self, left: Operand, right: Operand, dtype: DType) -> Register:
+        if isinstance(right, Value):
+            return self.emit("add", dtype, left, self._negated(right))
+        return self.emit("add", dtype, self.emit("mul", dtype, right, self.number(-1, dtype)), left)
+
+    def _negated(self, scalar: Value) -> Value:
+        known = constant_of(scalar)
+        if known is not None and not isinstance(known, bool):
+            return self.number(-known, dtype_of(scalar.type))
+        return self.at.value(arith.Elementwise(fn="neg", args=[scalar]))
+
+    def _computed(self, dtype: DType, fn: str) -> DType:
+        if dtype not in _ARITHMETIC:
+            raise refuse(f"`{fn}` of {dtype} elements", self.loc)
+        return dtype
+
+    def floating(self, fn: str, args: Sequence[Operand]) -> Register:
+        """A function of registers alone that exists for float16 and float32."""
+        dtype = _dtype(args[0])
+        if dtype not in _FLOATS:
+            raise refuse(f"`{fn}` of {dtype} elements", self.loc)
+        return self.emit(fn, dtype, *(self.register(arg) for arg in args))
+
+    def divide(self, args: Sequence[Operand]) -> Register:
+        """A quotient; by a power of two it is a product, which is exact."""
+        divisor = constant_of(args[1]) if isinstance(args[1], Value) else None
+        if isinstance(divisor, float) and _exact_reciprocal(divisor):
+            return self.emit("mul", _dtype(args[0]), args[0], self.number(1.0 / divisor, _dtype(args[0])))
+        return self.floating("div", args)
+
+    def compare(self, fn: str, args: Sequence[Operand]) -> Register:
+        """A mask. Integers are ordered through equality, the one comparison that they have."""
+        left, right = args
+        if not isinstance(left, Register):
+            fn, left, right = COMPARISONS[fn], right, left
+        dtype = _dtype(left)
+        if dtype in _FLOATS or (dtype is dtypes.i32 and fn == "eq"):
+            return self.emit(fn, dtypes.i1, left, right)
+        if dtype is dtypes.i16:
+            wide = [self.convert(each, dtypes.f32) for each in (left, right)]
+            return self.compare(fn, wide)
+        if dtype is not dtypes.i32:
+            raise refuse(f"comparison of {dtype} elements", self.loc)
+        if fn in ("ne", "lt", "gt"):
+            return self.emit("not", dtypes.i1, self.compare(_NEGATED[fn], [left, right]))
+        extreme = self.arithmetic("maximum" if fn == "ge" else "minimum", [left, right])
+        return self.emit("eq", dtypes.i1, extreme, left)
+
+    def select(self, args: Sequence[Operand]) -> Operand:
+        """`then` where the mask has a bit, else `otherwise`; the tensor operand comes first."""
+        mask, then, otherwise = args
+        if not isinstance(mask, Register):
+            raise refuse("a choice by one scalar condition between arrays", self.loc)
+        dtype = _dtype(then)
+        if dtype.bits not in (16, 32):
+            raise refuse(f"`where` on {dtype} elements", self.loc)
+        if mask.cover != FULL:
+            raise refuse("a condition that is the same along a row", self.loc)
+        then = then if isinstance(otherwise, Register) else self.register(then)
+        if not isinstance(then, Register):
+            mask, then, otherwise = self.inverted(mask), otherwise, then
+        if isinstance(otherwise, Value) and dtype not in _FLOATS:
+            otherwise = self.register(otherwise)
+        return self.emit("select", dtype, mask, then, otherwise)
+
+    def inverted(self, mask: Register) -> Register:
+        """The mask with every bit flipped; NaN makes that differ from the opposite comparison."""
+        return self.emit("not", dtypes.i1, mask)
+
+    def python_extreme(self, fn: str, args: Sequence[Operand]) -> Operand:
+        """Python's max and min: the first operand unless the second is larger (smaller)."""
+        first, second = args
+        whole, wins = ("maximum", "gt") if fn == "pymax" else ("minimum", "lt")
+        known = constant_of(second) if isinstance(second, Value) else None
+        if not _dtype(args[-1]).is_float or (known is not None and not math.isnan(known)):
+            return self.arithmetic(whole, args)
+        return self.select([self.compare(wins, [second, first]), second, first])
+
+    def absolute(self, args: Sequence[Operand]) -> Register:
+        """|x|, for int32 as the larger of x and -x."""
+        dtype = _dtype(args[0])
+        if dtype in _FLOATS:
+            return self.emit("abs", dtype, *args)
+        return self.arithmetic("maximum", [args[0], self.arithmetic("mul", [args[0], self.number(-1, dtype)])])
+
+    def rounded(self, fn: str, args: Sequence[Operand]) -> Register:
+        """To an integral float32, by a Cast to the same type."""
+        source = self.register(args[0])
+        if source.dtype is dtypes.f16:
+            whole = self.emit("cast", dtypes.f32, self.convert(source, dtypes.f32), mode=_ROUNDED[fn])
+            return self.emit("cast", dtypes.f16, whole, mode="rint")
+        if source.dtype is not dtypes.f32:
+            raise refuse(f"`{fn}` of {source.dtype} elements", self.loc)
+        return self.emit("cast", dtypes.f32, source, mode=_ROUNDED[fn])
+
+    def logical(self, fn: str, args: Sequence[Operand]) -> Register:
+        """and, or, xor, not of masks, and of 16-bit integers."""
+        dtype = _dtype(args[0])
+        if fn == "xor" or dtype not in (dtypes.i1, dtypes.i16, dtypes.u16):
+            raise refuse(f"`{fn}` of {dtype} elements", self.loc)
+        if not all(isinstance(arg, Register) for arg in args):
+            raise refuse(f"`{fn}` of elements and a scalar", self.loc)
+        return self.emit(fn, dtype, *args)
+
+    def reciprocal_root(self, args: Sequence[Operand]) -> Register:
+        """1 / sqrt(x): the one instruction for it is an approximation."""
+        dtype = _dtype(args[0])
+        root = self.floating("sqrt", args)
+        return self.floating("div", [self.number(1.0, dtype), root])
+
+    def convert(self, operand: Operand, dtype: DType) -> Operand:
+        """A conversion of a register, or of a scalar where it is computed."""
+        if isinstance(operand, Register):
+            return self.cast(operand, dtype)
+        return self.at.value(arith.Cast.to(operand, dtype))
+
+    def cast(self, source: Register, dtype: DType) -> Register:
+        """A conversion as the language defines it, where a chain of Casts gives it exactly."""
+        if source.dtype is dtype:
+            return source
+        if source.is_mask:
+            return self._of_mask(source, dtype)
+        if dtype is dtypes.i1:
+            return self.compare("ne", [source, self.number(0, source.dtype)])
+        steps = _CAST_STEPS.get((source.dtype.name, dtype.name))
+        if steps is None:
+            raise refuse(f"a cast of {source.dtype} elements to {dtype}", self.loc)
+        made = source
+        for name, mode in steps:
+            made = self.emit("cast", dtypes.BY_NAME[name], made, mode=mode)
+        return made
+
+    def _of_mask(self, mask: Register, dtype: DType) -> Register:
+        via = dtype if dtype in _FLOATS else dtypes.f16
+        ones = self.emit("fill", via, self.number(1.0, via))
+        made = self.emit("select", via, mask, ones, self.number(0.0, via))
+        return self.cast(made, dtype)
+
+
+def _dtype(operand: Operand) -> DType:
+    return operand.dtype if isinstance(operand, Register) else dtype_of(operand.type)
+
+
+def _exact_reciprocal(divisor: float) -> bool:
+    mantissa, exponent = math.frexp(divisor)
+    return abs(mantissa) == 0.5 and -13 <= exponent <= 13
+
+
+def _same(fn: str, method: Callable[[Legaliser, str, Sequence[Operand]], Operand]) -> Handler:
+    return lambda legaliser, args: method(legaliser, fn, args)
+
+
+Handler = Callable[[Legaliser, Sequence[Operand]], Operand]
+
+_HANDLERS: dict[str, Handler] = {
+    **{fn: _same(fn, Legaliser.arithmetic) for fn in ("add", "sub", "mul", "maximum", "minimum")},
+    **{fn: _same(fn, Legaliser.floating) for fn in ("exp", "log", "sqrt")},
+    **{fn: _same(fn, Legaliser.python_extreme) for fn in ("pymax", "pymin")},
+    **{fn: _same(fn, Legaliser.rounded) for fn in _ROUNDED},
+    **{fn: _same(fn, Legaliser.logical) for fn in ("and", "or", "xor", "not")},
+    "div": Legaliser.divide,
+    "rsqrt": Legaliser.reciprocal_root,
+    "abs": Legaliser.absolute,
+    "select": Legaliser.select,
+    "neg": lambda legaliser, args: legaliser.arithmetic(
+        "mul", [args[0], legaliser.number(-1, _dtype(args[0]))]
+    ),
+    "isnan": lambda legaliser, args: legaliser.compare("ne", [args[0], args[0]]),
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scalar body as a straight list of vector instructions on registers that stand for whole tiles.
+
+Every instruction is one that arch 2201 has, for dtypes that it takes; what the vector unit lacks is spelt out in
+instructions that it has. Registers are assigned to buffers by liveness afterwards (`tile_buffers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir.core import Value
+from pyasc.ir.dtypes import DType, i1
+from pyasc.ir.location import UNKNOWN, Location
+
+FULL, ROW, COLUMN = "full", "row", "column"
+"""What a register covers of a tile of rows: all of it, one row for all, or one value a row."""
+
+
+@dataclass(eq=False)
+class Register:
+    """A value for every element of a tile (`i1`: a bit each)."""
+
+    dtype: DType
+    name: str = ""
+    cover: str = FULL
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether it holds bits."""
+        return self.dtype is i1
+
+
+Operand = Register | Value
+"""A register, or a scalar that stands outside of the loop over tiles."""
+
+
+@dataclass(eq=False)
+class Instruction:
+    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"iota"`, `"reduce"`.
+
+    `mode` is the rounding of a cast, or the function that a reduction combines by.
+    """
+
+    fn: str
+    target: Register
+    args: tuple[Operand, ...]
+    mode: str = ""
+    loc: Location = UNKNOWN
+
+    @property
+    def sources(self) -> list[Register]:
+        """The registers it reads."""
+        return [arg for arg in self.args if isinstance(arg, Register)]
+
+
+@dataclass
+class Program:
+    """Instructions in order. `inputs` hold values when it starts, `outputs` are what it is run for."""
+
+    inputs: list[Register] = field(default_factory=lambda: list[Register]())
+    instructions: list[Instruction] = field(default_factory=lambda: list[Instruction]())
+    outputs: list[Register] = field(default_factory=lambda: list[Register]())
+
+    def last_uses(self) -> dict[Register, int]:
+        """The number of the last instruction that reads each register; outputs live on past the end."""
+        last: dict[Register, int] = dict.fromkeys(self.inputs, -1)
+        for number, instruction in enumerate(self.instructions):
+            last[instruction.target] = max(last.get(instruction.target, number), number)
+            last.update((source, number) for source in instruction.sources)
+        last.update((output, len(self.instructions)) for output in self.outputs)
+        return last
+
+    def prune(self) -> None:
+        """Drop instructions whose result nothing uses."""
+        wanted = set(self.outputs)
+        kept: list[Instruction] = []
+        for instruction in reversed(self.instructions):
+            if instruction.target in wanted:
+                wanted.update(instruction.sources)
+                kept.append(instruction)
+        self.instructions = kept[::-1]
+
+
+def covers(operands: Sequence[Operand]) -> str:
+    """What the result of an elementwise function covers."""
+    found = {operand.cover for operand in operands if isinstance(operand, Register)}
+    return found.pop() if len(found) == 1 else FULL

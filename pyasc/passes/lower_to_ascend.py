@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From tiles to Ascend C calls: queues for what is copied, barriers between dependent vector calls, byte counts.
+
+    tile.loop [%length] {tile = [7168]} {
+    ^(%offset: i64, %count: i64):
+      %x = tile.buffer {depth = 2} : ref<7168 x f32, ub>
+      tile.copy %view, %x, [%count]
+      tile.exp %x, %o, [%count]
+      tile.copy %o, %out, [%count]
+    }
+
+becomes a loop over the methods CopyIn (AllocTensor, DataCopyPad, EnQue), Compute (DeQue, Exp, EnQue, FreeTensor) and
+CopyOut (DeQue, DataCopyPad, FreeTensor).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir.core import block_of
+from pyasc.ir.dialects.func import Func, Module
+from pyasc.passes.analysis.ascend_emit import PhaseLowering
+from pyasc.passes.base import Context, Pass
+
+
+@dataclass(frozen=True)
+class LowerToAscend(Pass):
+    """Lowers every kernel function at the tile level; what runs on the host stays."""
+
+    name = "lower-to-ascend"
+
+    def apply(self, module: Module, context: Context) -> bool:
+        """Replace each kernel function in place. Raises UnsupportedError."""
+        for phase in [each for each in module.functions if each.kernel]:
+            body = block_of([p.type for p in phase.params], [p.name for p in phase.params])
+            lowered = Func(
+                symbol=phase.symbol,
+                sizes=phase.sizes,
+                written=phase.written,
+                body=body,
+                loc=phase.loc,
+            )
+            assert phase.parent is not None
+            phase.parent.insert_before(phase, lowered)
+            PhaseLowering(phase, lowered).run()
+            phase.drop()
+            phase.unlink()
+        return True

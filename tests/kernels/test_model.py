@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels on the model device, checks on, at awkward sizes: right, and without a finding."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+
+SIZES = (0, 1, 7, 8, 9, 31, 33, 63, 65, 255, 257, 1000, 20011)
+
+
+@asc.kernel
+def fused_chain(x: asc.float32[N], y: asc.float32[N], o: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        o[i] = max(x[i] * y[i] + 2.5 * x[i], 0.0) * (x[i] - y[i])
+
+
+@asc.kernel
+def where_mask(x: asc.float32[N], y: asc.float32[N], o: asc.float32[N], t: float):
+    for i in asc.parallel_for(N):
+        o[i] = asc.exp(x[i]) if x[i] > t else y[i]
+
+
+@asc.kernel
+def half_axpy(x: asc.float16[N], y: asc.float16[N]):
+    return x * 2 + y
+
+
+@asc.kernel
+def guarded(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        if x[i] > 0.0:
+            y[i] = asc.sqrt(x[i])
+
+
+@asc.kernel
+def divided(x: asc.float32[N], y: asc.float32[N], s: asc.float32):
+    return x / y + s / x - y / 4
+
+
+@asc.kernel
+def python_max(x: asc.float32[N], y: asc.float32[N], o: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        o[i] = max(x[i], y[i])
+
+
+@asc.kernel
+def to_int(x: asc.float32[N]):
+    return x.astype(asc.int32)
+
+
+@asc.kernel
+def cast_half(x: asc.float16[N], y: asc.float32[N]):
+    return x.astype(asc.float32) + y, y.astype(asc.float16)
+
+
+@asc.kernel
+def integers(x: asc.int32[N], y: asc.int32[N]):
+    return asc.maximum(x + y, x * y) - y
+
+
+@asc.kernel
+def ordered(x: asc.int32[N], y: asc.int32[N]):
+    return asc.where(x < y, x, y + 1)
+
+
+@asc.kernel
+def copied(x: asc.int16[N]):
+    return x.copy()
+
+
+@asc.kernel
+def rounded(x: asc.float32[N]):
+    return asc.floor(x) + asc.ceil(x)
+
+
+@asc.kernel
+def both_hold(x: asc.float32[N], y: asc.float32[N]):
+    return (x < y) & ~(x > 0.5)
+
+
+def f32(rng: np.random.Generator, n: int) -> Any:
+    return rng.standard_normal(n).astype(np.float32)
+
+
+def i32(rng: np.random.Generator, n: int) -> Any:
+    return rng.integers(-50, 50, n).astype(np.int32)
+
+
+def f16(rng: np.random.Generator, n: int) -> Any:
+    return rng.standard_normal(n).astype(np.float16)
+
+
+Maker = Callable[[np.random.Generator, int], Any]
+
+CASES: list[tuple[Any, tuple[Maker, ...], tuple[Any, ...]]] = [
+    (fused_chain, (f32, f32, f32), ()),
+    (where_mask, (f32, f32, f32), (0.25,)),
+    (half_axpy, (f16, f16), ()),
+    (guarded, (f32, f32), ()),
+    (divided, (f32, f32), (1.5,)),
+    (python_max, (f32, f32, f32), ()),
+    (to_int, (f32,), ()),
+    (cast_half, (f16, f32), ()),
+    (integers, (i32, i32), ()),
+    (ordered, (i32, i32), ()),
+    (copied, (lambda rng, n: i32(rng, n).astype(np.int16),), ()),
+    (rounded, (f32,), ()),
+    (both_hold, (f32, f32), ()),
+]
+
+
+def both(kernel: Any, arrays: list[Any], scalars: tuple[Any, ...] = ()) -> tuple[list[Any], list[Any]]:
+    """All arrays after a run on the model, and after one on the cpu; results come last."""
+    outcomes: list[list[Any]] = []
+    for device in ("model", "cpu"):
+        copies = [array.copy() for array in arrays]
+        with asc.device(device):
+            result = kernel(*copies, *scalars)
+        results = [] if result is None else list(result) if isinstance(result, tuple) else [result]
+        outcomes.append([*copies, *results])
+    return outcomes[0], outcomes[1]
+
+
+def agree(kernel: Any, arrays: list[Any], scalars: tuple[Any, ...] = ()) -> None:
+    """The model gives what the cpu gives, within two units in the last place for float32."""
+    on_model, on_cpu = both(kernel, arrays, scalars)
+    for got, expected in zip(on_model, on_cpu, strict=True):
+        assert got.dtype == expected.dtype
+        if got.dtype.kind == "f":
+            bound = 3e-7 if got.dtype == np.float32 else 1e-3
+            np.testing.assert_allclose(got, expected, rtol=bound, atol=bound)
+        else:
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("kernel, makers, scalars", CASES, ids=[case[0].__name__ for case in CASES])
+def test_elementwise(kernel: Any, makers: tuple[Maker, ...], scalars: tuple[Any, ...]) -> None:
+    rng = np.random.default_rng(0)
+    for n in SIZES:
+        agree(kernel, [make(rng, n) for make in makers], scalars)
+
+
+def test_nan_follows_python() -> None:
+    x = np.array([np.nan, 1.0, np.nan, 2.0, -1.0] * 5, np.float32)
+    y = np.array([1.0, np.nan, np.nan, 1.0, 3.0] * 5, np.float32)
+    agree(python_max, [x, y, np.empty_like(x)])
