@@ -69,7 +69,7 @@ def test_tables_add_up(fn: str, bins: int, size: int) -> None:
 
 
 def test_atomic_updates_become_private_too() -> None:
-    module = kernel(f"{WRAPPED}\n mem.atomic %one, %table, [%place] {{fn = \"add\"}}", kind="parallel")
+    module = kernel(f'{WRAPPED}\n mem.atomic %one, %table, [%place] {{fn = "add"}}', kind="parallel")
     assert "mem.alloc" in privatised(module)
 
 

@@ -145,8 +145,12 @@ def vectorised(loop: Loop, options: str = "vector_bytes=16,stream=64") -> Module
 
 def agree(loop: Loop, got: list[np.ndarray], want: list[np.ndarray]) -> bool:
     if loop.exact:
-        return all(np.array_equal(a, b, equal_nan=b.dtype.kind == "f") for a, b in zip(got, want, strict=True))
-    return all(np.allclose(a, b, rtol=3e-6, atol=1e-5, equal_nan=True) for a, b in zip(got, want, strict=True))
+        return all(
+            np.array_equal(a, b, equal_nan=b.dtype.kind == "f") for a, b in zip(got, want, strict=True)
+        )
+    return all(
+        np.allclose(a, b, rtol=3e-6, atol=1e-5, equal_nan=True) for a, b in zip(got, want, strict=True)
+    )
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.name)
@@ -187,7 +191,9 @@ def test_elementwise_results_do_not_depend_on_where_the_arrays_lie(library: ctyp
     for shift in range(16):
         room = np.zeros(132, np.float32)
         y = room[shift : shift + 100]
-        library.exponential(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data), ctypes.c_int64(100), None)
+        library.exponential(
+            ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data), ctypes.c_int64(100), None
+        )
         assert not room[:shift].any() and not room[shift + 100 :].any(), loop.name
         found.append(y.tobytes())
     assert len(set(found)) == 1
@@ -274,7 +280,9 @@ def escape_arrays(height: int, width: int) -> list[np.ndarray]:
     return [c, np.zeros((height, width), np.int32), np.zeros((height, width), np.float32)]
 
 
-@pytest.mark.parametrize(("height", "width", "limit"), [(1, 1, 9), (5, 7, 50), (4, 16, 3), (3, 33, 0), (0, 4, 2)])
+@pytest.mark.parametrize(
+    ("height", "width", "limit"), [(1, 1, 9), (5, 7, 50), (4, 16, 3), (3, 33, 0), (0, 4, 2)]
+)
 @pytest.mark.parametrize("lanes", [4, 16])
 def test_lanes_stop_one_by_one(height: int, width: int, limit: int, lanes: int, tmp_path: Path) -> None:
     module, sizes = parse(ESCAPE), {"H": height, "W": width}

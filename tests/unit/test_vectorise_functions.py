@@ -89,7 +89,9 @@ def function_kernels() -> list[Kernel]:
                 body += f"%f = arith.and %e, %c\n%r = arith.cast %f : {dtype}"
                 made.append(Kernel(f"{name}_{dtype}", (dtype,) * (row.arity + 1), body))
             else:
-                made.append(Kernel(f"{name}_{dtype}", (dtype,) * (row.arity + 1), f"%r = arith.{name} {args}"))
+                made.append(
+                    Kernel(f"{name}_{dtype}", (dtype,) * (row.arity + 1), f"%r = arith.{name} {args}")
+                )
     return made
 
 
@@ -117,7 +119,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, ct
             stored = any(isinstance(op, vec.Store) for op in module.walk())
             assert stored == (name == "vectors")
         path = directory / f"{name}.so"
-        build_shared(emit_cpp(modules, "functions.ir").text, path, default_toolchain(), BuildOptions(opt_level=1))
+        build_shared(
+            emit_cpp(modules, "functions.ir").text, path, default_toolchain(), BuildOptions(opt_level=1)
+        )
         found.append(ctypes.CDLL(str(path)))
     return found[0], found[1]
 
@@ -134,4 +138,6 @@ def test_vectors_have_the_bits_of_scalars(kernel: Kernel, libraries: tuple[ctype
     bits = f"u{scalar.itemsize}"
     both_nan = (scalar != scalar) & (vectors != vectors)
     different = np.flatnonzero((scalar.view(bits) != vectors.view(bits)) & ~both_nan)
-    assert not different.size, [(a[i], scalar[i], vectors[i]) for a in kernel.arrays()[:1] for i in different[:3]]
+    assert not different.size, [
+        (a[i], scalar[i], vectors[i]) for a in kernel.arrays()[:1] for i in different[:3]
+    ]

@@ -138,7 +138,9 @@ def chunk_scan(op: st.Apply, chunk: int) -> bool:
     count = _chunk_count(e, lower, upper, length)
     before = e.alloc([e.add(count, 1)], dtype, "before")
     known = e.alloc([e.add(count, 1)], i32, "known")
-    e.loop(0, e.add(count, 1), lambda i, c, _: i.store(i.constant(0, ScalarType(i32)), known, [c]), name="chunk")
+    e.loop(
+        0, e.add(count, 1), lambda i, c, _: i.store(i.constant(0, ScalarType(i32)), known, [c]), name="chunk"
+    )
     e.store(op.inits[0], before, [0])
     e.insert(mem.Signal(flags=known, index=e.index(0), data=[before]))
 

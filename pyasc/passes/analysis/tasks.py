@@ -17,13 +17,16 @@ def split_tasks(loop: scf.For, multiple: int) -> scf.For:
     """
     e = Emitter(Builder.before(loop))
     length = _iterations(loop, e, multiple)
-    count = e.floordiv(e.add(e.call("pymax", e.sub(loop.upper, loop.lower), e.index(0)), e.sub(length, 1)), length)
+    count = e.floordiv(
+        e.add(e.call("pymax", e.sub(loop.upper, loop.lower), e.index(0)), e.sub(length, 1)), length
+    )
     grain, loop.grain = loop.grain, 0
     lower, upper = loop.lower, loop.upper
 
     def task(inner: Emitter, number: Value, _: list[Value]) -> None:
         low = inner.add(lower, inner.mul(number, length))
         high = inner.minimum(inner.add(low, length), upper)
+        low.name, high.name = "low", "high"
         inner.insert(loop)
         loop.set_operands("lower", [low])
         loop.set_operands("upper", [high])

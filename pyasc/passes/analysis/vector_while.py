@@ -39,7 +39,9 @@ class WhilePlan:
         return [k for k in range(len(self.op.inits)) if k not in self.scalar]
 
 
-def plan_while(op: scf.While, is_uniform: Callable[[Value], bool], mark: Callable[[Value], None]) -> WhilePlan | str:
+def plan_while(
+    op: scf.While, is_uniform: Callable[[Value], bool], mark: Callable[[Value], None]
+) -> WhilePlan | str:
     """The plan of one loop, or why there is none. Values that are the same in all running lanes are marked."""
     for block in (op.before.block, op.after.block):
         if not all(_is_simple(each) for each in block if each is not block.last):
@@ -127,7 +129,10 @@ def _results(plan: WhilePlan, is_uniform: Callable[[Value], bool]) -> str | None
 
 def _latched_dtype(result: Value, other: DType | None) -> DType:
     """The dtype that a last value is needed in: that of the casts, where it is only used in one."""
-    found = {dtype_of(use.result.type) if isinstance(use, arith.Cast) else dtype_of(result.type) for use in result.uses}
+    found = {
+        dtype_of(use.result.type) if isinstance(use, arith.Cast) else dtype_of(result.type)
+        for use in result.uses
+    }
     if len(found) == 1 and other is None:
         return found.pop()
     return dtype_of(result.type)

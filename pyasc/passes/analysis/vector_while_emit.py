@@ -39,7 +39,9 @@ class WhileWriter:
         inner = Emitter(Builder(before, loc=self.op.loc))
         self._bind(before.args)
         self._arithmetic(inner, self.op.before.block)
-        live = [self._live(inner, part, active) for part, active in zip(self.parts, self._active, strict=True)]
+        live = [
+            self._live(inner, part, active) for part, active in zip(self.parts, self._active, strict=True)
+        ]
         condition = self._condition(inner, live)
         forwarded = [*self._with_active(before.args, live), *self._computed()]
         inner.insert(scf.Condition(condition=condition, forwarded=forwarded))
@@ -223,15 +225,22 @@ class WhileWriter:
         """The next value of a carried scalar in every lane; where it counts up, by counting in the lanes."""
         lanes, value = self.body.plan.lanes, self.op.after.block.terminator.operands[number]
         op, carried = value.op, self._passed(number)
-        if isinstance(op, arith.Elementwise) and op.fn == "add" and carried in op.args and dtype.is_integer:
-            step = next((arg for arg in op.args if arg is not carried), carried)
+        if (
+            isinstance(op, arith.Elementwise)
+            and op.fn == "add"
+            and op.args.count(carried) == 1
+            and dtype.is_integer
+        ):
+            step = next((arg for arg in op.args if arg is not carried), value)
             return e.call("add", before, e.splat(e.cast(self.body.scalar(e, part, step), dtype), lanes))
         return e.splat(e.cast(self.body.scalar(e, part, value), dtype), lanes)
 
     def _passed(self, number: int) -> Value | None:
         """A carried value as the second block sees it."""
         arg, forwarded = self.op.before.block.args[number], self.op.before.block.terminator.operands[1:]
-        return next((new for old, new in zip(forwarded, self.op.after.block.args, strict=True) if old is arg), None)
+        return next(
+            (new for old, new in zip(forwarded, self.op.after.block.args, strict=True) if old is arg), None
+        )
 
     def _results(self, values: Sequence[Value]) -> None:
         args = self.op.before.block.args
