@@ -90,6 +90,8 @@ class RaiseLoops(FunctionPass):
         parts = split(loop)
         if parts is not None:
             if self._replace(parts.main, proofs) is None:
+                if loop.results:
+                    _hand_over(loop.results, parts.loops[-1].results)
                 discard(loop)
                 context.count("split loops")
                 return 1 + sum(

@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import mem, scf, st
-from pyasc.ir.types import dtype_of
+from pyasc.ir.record import Record
+from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Nest
-from pyasc.passes.analysis.effects import may_alias
+from pyasc.passes.analysis.effects import is_local, may_alias, root_of
 from pyasc.passes.analysis.raising import (
     Access,
     captured,
@@ -37,12 +38,11 @@ from pyasc.passes.analysis.raising import (
     slice_of,
     sweep,
 )
-from pyasc.passes.analysis.raising_expand import expand
+from pyasc.passes.analysis.raising_expand import expand, extent_of
 from pyasc.passes.analysis.raising_settle import cell_type
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(Record):
     """The loops that take the place of one, in order; `main` holds the product-sum."""
 
     loops: list[scf.For]
@@ -67,8 +67,6 @@ def split(loop: scf.For) -> Split | None:
 
 def _main_op(loop: scf.For) -> st.Apply | None:
     """The reduction in a loop that is worth a loop of its own."""
-    if loop.inits:
-        return None
     nest = Nest([loop.counter], loop)
     for op in loop.body.block:
         if isinstance(op, st.Apply) and "reduce" in op.roles and _gains(op, nest):
@@ -98,9 +96,13 @@ def _position(loop: scf.For, op: Operation) -> int:
 
 @dataclass
 class _Part:
-    """Operations with effects that stay in one loop, and everything that they touch, with places in the body."""
+    """Operations with effects that stay in one loop, and everything that they touch, with places in the body.
+
+    The last part passes on what the loop carries.
+    """
 
     ops: list[Operation]
+    carries: bool = False
     reads: list[tuple[int, Access]] = field(default_factory=lambda: list[tuple[int, Access]]())
     writes: list[tuple[int, Access]] = field(default_factory=lambda: list[tuple[int, Access]]())
 
@@ -159,7 +161,7 @@ class _Distribution:
     def _expand(self, ref: Value) -> bool:
         """Give every iteration a place of its own for the result."""
         op = self.main
-        whole = expand(ref, self.loop, self.nest)
+        whole = expand(ref, self.loop, self.nest) if self._may_grow(ref) else None
         if whole is None:
             return False
         if op.inits and not is_same_each_time(op.inits[0], self.block):
@@ -169,6 +171,19 @@ class _Distribution:
             at.insert(mem.Store(value=op.inits[0], ref=whole, indices=[self.loop.counter]))
             op.set_operands("inits", ())
         return True
+
+    def _may_grow(self, ref: Value) -> bool:
+        """Whether a buffer with a place for each iteration takes no more memory than an array that the loop fills."""
+        type_ = ref.type
+        assert isinstance(type_, RefType)
+        if not type_.shape:
+            return True
+        filled = [op.ref for op in self.block if isinstance(op, mem.Store)]
+        filled += [out for op in self.block if isinstance(op, st.Apply) for out in op.outputs]
+        shapes = [
+            out.type.shape for out in filled if isinstance(out.type, RefType) and not is_local(root_of(out))
+        ]
+        return (extent_of(self.loop.upper), *type_.shape) in shapes
 
     def _reduce_into(self, ref: Value, indices: Sequence[Value]) -> None:
         op = self.main
@@ -232,23 +247,27 @@ class _Distribution:
 
     def _parts(self) -> list[_Part]:
         """What comes before the op, the op, and what comes after it."""
-        parts = [_Part([]), _Part([self.main]), _Part([])]
+        parts = [_Part([]), _Part([self.main]), _Part([], carries=bool(self.loop.inits))]
         seen = False
         for op in self.block:
             seen |= op is self.main
             if isinstance(op, (mem.Store, st.Apply)) and op is not self.main:
                 parts[2 if seen else 0].ops.append(op)
-        return [part for part in parts if part.ops]
+        return [part for part in parts if part.ops or part.carries]
 
     def _fill(self, part: _Part) -> bool:
-        """Collect what a part touches; False when it needs what another part leaves in a buffer of the loop."""
+        """Collect what a part touches; False when it needs what another part leaves in a buffer of the loop, or
+        what only the last part carries."""
         places = {op: i for i, op in enumerate(self.block)}
         needed = dict.fromkeys(part.ops)
-        for op in part.ops:
+        for op in [*part.ops, *([self.block.terminator] if part.carries else [])]:
             needed.update(dict.fromkeys(slice_of([*op.operands, *captured(op)], self.block)))
         for op in needed:
             part.reads += [(places[op], access) for access in self._reads(op)]
             part.writes += [(places[op], access) for access in self._writes(op)]
+        carried = set(self.loop.carried)
+        if not part.carries and any(carried & {*op.operands, *captured(op)} for op in needed):
+            return False
         own = {ref for _, (ref, _) in part.writes}
         return all(ref in own for _, (ref, _) in part.reads if ref.block is self.block)
 
@@ -263,11 +282,24 @@ class _Distribution:
             if isinstance(op, (mem.Store, st.Apply)) and i not in kept:
                 op.drop()
                 op.unlink()
+        if not part.carries:
+            _carry_nothing(made)
         sweep(made.body.block)
         for op in list(made.body.block):
             if isinstance(op, mem.Alloc) and not op.ref.uses:
                 op.erase()
         return made
+
+
+def _carry_nothing(loop: scf.For) -> None:
+    """Take the carried values out of a loop that does not use them."""
+    block = loop.body.block
+    block.terminator.set_operands("values", [])
+    sweep(block)
+    for index in range(len(block.args) - 1, 0, -1):
+        block.remove_arg(index)
+    loop.set_operands("inits", [])
+    loop.results = ()
 
 
 def _separable(parts: Sequence[_Part]) -> bool:

@@ -26,7 +26,7 @@ def expand(ref: Value, loop: scf.For, nest: Nest) -> Value | None:
     known = all(nest.is_invariant(size) for size in alloc.sizes)
     if not from_zero or not known or not all(_can_shift(user, ref) for user in ref.uses):
         return None
-    extent = _extent(loop.upper)
+    extent = extent_of(loop.upper)
     shape = (extent, *type_.shape)
     made = mem.Alloc(
         sizes=[*([loop.upper] if extent is None else []), *alloc.sizes],
@@ -41,7 +41,7 @@ def expand(ref: Value, loop: scf.For, nest: Nest) -> Value | None:
     return whole
 
 
-def _extent(upper: Value) -> Dim:
+def extent_of(upper: Value) -> Dim:
     """The extent as the type says it: a polynomial of sizes, or open."""
     polynomial = Polynomials().of(upper)
     return None if any(name.startswith("%") for name in polynomial.names) else simplify(polynomial)
