@@ -23,20 +23,20 @@ static void histogram_loop(void* data, int64_t begin, int64_t end) {
     const int64_t t_3 = t_2 - pa_mod<int64_t>(t_2 - t_1, 8);
     for (int64_t i = t_1; i < t_3; i += 8) {
       const int64_t t_4 = (int64_t)values[i];
-      private_[t_4] = private_[t_4] + 1;
       const int64_t t_5 = (int64_t)values[i + 1] + 256;
-      private_[t_5] = private_[t_5] + 1;
       const int64_t t_6 = (int64_t)values[i + 2] + 512;
-      private_[t_6] = private_[t_6] + 1;
       const int64_t t_7 = (int64_t)values[i + 3] + 768;
-      private_[t_7] = private_[t_7] + 1;
       const int64_t t_8 = (int64_t)values[i + 4] + 1024;
-      private_[t_8] = private_[t_8] + 1;
       const int64_t t_9 = (int64_t)values[i + 5] + 1280;
-      private_[t_9] = private_[t_9] + 1;
       const int64_t t_10 = (int64_t)values[i + 6] + 1536;
-      private_[t_10] = private_[t_10] + 1;
       const int64_t t_11 = (int64_t)values[i + 7] + 1792;
+      private_[t_4] = private_[t_4] + 1;
+      private_[t_5] = private_[t_5] + 1;
+      private_[t_6] = private_[t_6] + 1;
+      private_[t_7] = private_[t_7] + 1;
+      private_[t_8] = private_[t_8] + 1;
+      private_[t_9] = private_[t_9] + 1;
+      private_[t_10] = private_[t_10] + 1;
       private_[t_11] = private_[t_11] + 1;
     }
     for (int64_t i_1 = t_3; i_1 < t_2; i_1++) {
@@ -77,20 +77,20 @@ extern "C" int32_t histogram(const uint8_t* __restrict values, int32_t* __restri
     histogram_loop_context histogram_loop_data{N, values, partial};
     pa_parallel(t, histogram_loop, &histogram_loop_data, 1);
     for (int64_t task_1 = 0; task_1 < t; task_1++) {
-      const int64_t t_17 = pa_pymin<int64_t>(pa_misaligned(&counts[0], 64), 256);
-      if (t_17 > 0) {
-        const pa_vec<int32_t, 16> t_18 = pa_load<pa_vec<int32_t, 16>>(&counts[0], t_17) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256], t_17);
-        pa_store(&counts[0], t_18, t_17);
+      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&counts[0], 64), 256);
+      if (head > 0) {
+        const pa_vec<int32_t, 16> t_17 = pa_load<pa_vec<int32_t, 16>>(&counts[0], head) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256], head);
+        pa_store(&counts[0], t_17, head);
       }
-      const int64_t t_19 = t_17 + ((256 - t_17) & -16);
-      for (int64_t bin = t_17; bin < t_19; bin += 16) {
-        const pa_vec<int32_t, 16> t_20 = pa_load<pa_vec<int32_t, 16>>(&counts[bin]) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256 + bin]);
-        pa_store(&counts[bin], t_20);
+      const int64_t whole = head + ((256 - head) & -16);
+      for (int64_t bin = head; bin < whole; bin += 16) {
+        const pa_vec<int32_t, 16> t_18 = pa_load<pa_vec<int32_t, 16>>(&counts[bin]) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256 + bin]);
+        pa_store(&counts[bin], t_18);
       }
-      for (int64_t bin_1 = t_19; bin_1 < 256; bin_1 += 16) {
-        const int64_t t_21 = pa_pymin<int64_t>(256 - bin_1, 16);
-        const pa_vec<int32_t, 16> t_22 = pa_load<pa_vec<int32_t, 16>>(&counts[bin_1], t_21) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256 + bin_1], t_21);
-        pa_store(&counts[bin_1], t_22, t_21);
+      for (int64_t bin_1 = whole; bin_1 < 256; bin_1 += 16) {
+        const int64_t count = pa_pymin<int64_t>(256 - bin_1, 16);
+        const pa_vec<int32_t, 16> t_19 = pa_load<pa_vec<int32_t, 16>>(&counts[bin_1], count) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256 + bin_1], count);
+        pa_store(&counts[bin_1], t_19, count);
       }
     }
   } else {

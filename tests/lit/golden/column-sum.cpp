@@ -22,63 +22,64 @@ static void column_sum_loop(void* data, int64_t begin, int64_t end) {
     const int64_t t_3 = pa_mod<int64_t>(task, t_1) * 2048;
     const int64_t t_4 = pa_pymin<int64_t>(N - t_3, 2048);
     alignas(64) float sums[2048];
-    const int64_t t_5 = t_4 & -16;
-    for (int64_t j = 0; j < t_5; j += 16) {
+    const int64_t whole = t_4 & -16;
+    for (int64_t j = 0; j < whole; j += 16) {
       pa_store(&sums[j], pa_broadcast<pa_vec<float, 16>>(0.0f));
     }
-    for (int64_t j_1 = t_5; j_1 < t_4; j_1 += 16) {
-      pa_store(&sums[j_1], pa_broadcast<pa_vec<float, 16>>(0.0f), pa_pymin<int64_t>(t_4 - j_1, 16));
+    for (int64_t j_1 = whole; j_1 < t_4; j_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(t_4 - j_1, 16);
+      pa_store(&sums[j_1], pa_broadcast<pa_vec<float, 16>>(0.0f), count);
     }
-    const int64_t t_6 = t_2 * 256;
-    const int64_t t_7 = pa_pymin<int64_t>(t_6 + 256, M);
-    const int64_t t_8 = t_7 - pa_mod<int64_t>(t_7 - t_6, 8);
-    const int64_t t_9 = pa_pymax<int64_t>(t_4, 0);
-    const int64_t t_10 = t_9 & -16;
-    for (int64_t row = t_6; row < t_8; row += 8) {
-      const int64_t t_11 = row + 1;
-      const int64_t t_12 = row + 2;
-      const int64_t t_13 = row + 3;
-      const int64_t t_14 = row + 4;
-      const int64_t t_15 = row + 5;
-      const int64_t t_16 = row + 6;
-      const int64_t t_17 = row + 7;
-      for (int64_t j_2 = 0; j_2 < t_10; j_2 += 16) {
-        const int64_t t_18 = t_3 + j_2;
-        const pa_vec<float, 16> t_19 = pa_load<pa_vec<float, 16>>(&x[row * N + t_18]) + pa_load<pa_vec<float, 16>>(&x[t_11 * N + t_18]);
-        const pa_vec<float, 16> t_20 = pa_load<pa_vec<float, 16>>(&x[t_12 * N + t_18]) + pa_load<pa_vec<float, 16>>(&x[t_13 * N + t_18]);
-        const pa_vec<float, 16> t_21 = pa_load<pa_vec<float, 16>>(&x[t_14 * N + t_18]) + pa_load<pa_vec<float, 16>>(&x[t_15 * N + t_18]);
-        const pa_vec<float, 16> t_22 = pa_load<pa_vec<float, 16>>(&x[t_16 * N + t_18]) + pa_load<pa_vec<float, 16>>(&x[t_17 * N + t_18]);
-        pa_store(&sums[j_2], pa_load<pa_vec<float, 16>>(&sums[j_2]) + (t_19 + t_20 + (t_21 + t_22)));
+    const int64_t t_5 = t_2 * 256;
+    const int64_t t_6 = pa_pymin<int64_t>(t_5 + 256, M);
+    const int64_t t_7 = t_6 - pa_mod<int64_t>(t_6 - t_5, 8);
+    const int64_t t_8 = pa_pymax<int64_t>(t_4, 0);
+    const int64_t whole_1 = t_8 & -16;
+    for (int64_t row = t_5; row < t_7; row += 8) {
+      const int64_t t_9 = row + 1;
+      const int64_t t_10 = row + 2;
+      const int64_t t_11 = row + 3;
+      const int64_t t_12 = row + 4;
+      const int64_t t_13 = row + 5;
+      const int64_t t_14 = row + 6;
+      const int64_t t_15 = row + 7;
+      for (int64_t j_2 = 0; j_2 < whole_1; j_2 += 16) {
+        const int64_t t_16 = t_3 + j_2;
+        const pa_vec<float, 16> t_17 = pa_load<pa_vec<float, 16>>(&x[row * N + t_16]) + pa_load<pa_vec<float, 16>>(&x[t_9 * N + t_16]);
+        const pa_vec<float, 16> t_18 = pa_load<pa_vec<float, 16>>(&x[t_10 * N + t_16]) + pa_load<pa_vec<float, 16>>(&x[t_11 * N + t_16]);
+        const pa_vec<float, 16> t_19 = pa_load<pa_vec<float, 16>>(&x[t_12 * N + t_16]) + pa_load<pa_vec<float, 16>>(&x[t_13 * N + t_16]);
+        const pa_vec<float, 16> t_20 = pa_load<pa_vec<float, 16>>(&x[t_14 * N + t_16]) + pa_load<pa_vec<float, 16>>(&x[t_15 * N + t_16]);
+        pa_store(&sums[j_2], pa_load<pa_vec<float, 16>>(&sums[j_2]) + (t_17 + t_18 + (t_19 + t_20)));
       }
-      for (int64_t j_3 = t_10; j_3 < t_9; j_3 += 16) {
-        const int64_t t_23 = pa_pymin<int64_t>(t_9 - j_3, 16);
-        const int64_t t_24 = t_3 + j_3;
-        const pa_vec<float, 16> t_25 = pa_load<pa_vec<float, 16>>(&x[row * N + t_24], t_23) + pa_load<pa_vec<float, 16>>(&x[t_11 * N + t_24], t_23);
-        const pa_vec<float, 16> t_26 = pa_load<pa_vec<float, 16>>(&x[t_12 * N + t_24], t_23) + pa_load<pa_vec<float, 16>>(&x[t_13 * N + t_24], t_23);
-        const pa_vec<float, 16> t_27 = pa_load<pa_vec<float, 16>>(&x[t_14 * N + t_24], t_23) + pa_load<pa_vec<float, 16>>(&x[t_15 * N + t_24], t_23);
-        const pa_vec<float, 16> t_28 = pa_load<pa_vec<float, 16>>(&x[t_16 * N + t_24], t_23) + pa_load<pa_vec<float, 16>>(&x[t_17 * N + t_24], t_23);
-        pa_store(&sums[j_3], pa_load<pa_vec<float, 16>>(&sums[j_3], t_23) + (t_25 + t_26 + (t_27 + t_28)), t_23);
-      }
-    }
-    const int64_t t_29 = pa_pymax<int64_t>(t_4, 0);
-    const int64_t t_30 = t_29 & -16;
-    for (int64_t row_1 = t_8; row_1 < t_7; row_1++) {
-      for (int64_t j_4 = 0; j_4 < t_30; j_4 += 16) {
-        const pa_vec<float, 16> t_31 = pa_load<pa_vec<float, 16>>(&sums[j_4]) + pa_load<pa_vec<float, 16>>(&x[row_1 * N + (t_3 + j_4)]);
-        pa_store(&sums[j_4], t_31);
-      }
-      for (int64_t j_5 = t_30; j_5 < t_29; j_5 += 16) {
-        const int64_t t_32 = pa_pymin<int64_t>(t_29 - j_5, 16);
-        const pa_vec<float, 16> t_33 = pa_load<pa_vec<float, 16>>(&sums[j_5], t_32) + pa_load<pa_vec<float, 16>>(&x[row_1 * N + (t_3 + j_5)], t_32);
-        pa_store(&sums[j_5], t_33, t_32);
+      for (int64_t j_3 = whole_1; j_3 < t_8; j_3 += 16) {
+        const int64_t count_1 = pa_pymin<int64_t>(t_8 - j_3, 16);
+        const int64_t t_21 = t_3 + j_3;
+        const pa_vec<float, 16> t_22 = pa_load<pa_vec<float, 16>>(&x[row * N + t_21], count_1) + pa_load<pa_vec<float, 16>>(&x[t_9 * N + t_21], count_1);
+        const pa_vec<float, 16> t_23 = pa_load<pa_vec<float, 16>>(&x[t_10 * N + t_21], count_1) + pa_load<pa_vec<float, 16>>(&x[t_11 * N + t_21], count_1);
+        const pa_vec<float, 16> t_24 = pa_load<pa_vec<float, 16>>(&x[t_12 * N + t_21], count_1) + pa_load<pa_vec<float, 16>>(&x[t_13 * N + t_21], count_1);
+        const pa_vec<float, 16> t_25 = pa_load<pa_vec<float, 16>>(&x[t_14 * N + t_21], count_1) + pa_load<pa_vec<float, 16>>(&x[t_15 * N + t_21], count_1);
+        pa_store(&sums[j_3], pa_load<pa_vec<float, 16>>(&sums[j_3], count_1) + (t_22 + t_23 + (t_24 + t_25)), count_1);
       }
     }
-    for (int64_t j_6 = 0; j_6 < t_5; j_6 += 16) {
+    const int64_t t_26 = pa_pymax<int64_t>(t_4, 0);
+    const int64_t whole_2 = t_26 & -16;
+    for (int64_t row_1 = t_7; row_1 < t_6; row_1++) {
+      for (int64_t j_4 = 0; j_4 < whole_2; j_4 += 16) {
+        const pa_vec<float, 16> t_27 = pa_load<pa_vec<float, 16>>(&sums[j_4]) + pa_load<pa_vec<float, 16>>(&x[row_1 * N + (t_3 + j_4)]);
+        pa_store(&sums[j_4], t_27);
+      }
+      for (int64_t j_5 = whole_2; j_5 < t_26; j_5 += 16) {
+        const int64_t count_2 = pa_pymin<int64_t>(t_26 - j_5, 16);
+        const pa_vec<float, 16> t_28 = pa_load<pa_vec<float, 16>>(&sums[j_5], count_2) + pa_load<pa_vec<float, 16>>(&x[row_1 * N + (t_3 + j_5)], count_2);
+        pa_store(&sums[j_5], t_28, count_2);
+      }
+    }
+    for (int64_t j_6 = 0; j_6 < whole; j_6 += 16) {
       pa_store(&partial[t_2 * N + (t_3 + j_6)], pa_load<pa_vec<float, 16>>(&sums[j_6]));
     }
-    for (int64_t j_7 = t_5; j_7 < t_4; j_7 += 16) {
-      const int64_t t_34 = pa_pymin<int64_t>(t_4 - j_7, 16);
-      pa_store(&partial[t_2 * N + (t_3 + j_7)], pa_load<pa_vec<float, 16>>(&sums[j_7], t_34), t_34);
+    for (int64_t j_7 = whole; j_7 < t_4; j_7 += 16) {
+      const int64_t count_3 = pa_pymin<int64_t>(t_4 - j_7, 16);
+      pa_store(&partial[t_2 * N + (t_3 + j_7)], pa_load<pa_vec<float, 16>>(&sums[j_7], count_3), count_3);
     }
   }
 }
@@ -95,19 +96,20 @@ static void column_sum_loop_1(void* data, int64_t begin, int64_t end) {
   float* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task_1 = begin; task_1 < end; task_1++) {
-    const int64_t t_35 = task_1 * 262144;
-    const int64_t t_36 = pa_pymin<int64_t>(t_35 + 262144, N);
-    const int64_t t_37 = pa_pymin<int64_t>(pa_misaligned(&y[t_35], 64), t_36 - t_35);
-    if (t_37 > 0) {
-      pa_store(&y[t_35], pa_broadcast<pa_vec<float, 16>>(0.0f), t_37);
+    const int64_t low = task_1 * 262144;
+    const int64_t high = pa_pymin<int64_t>(low + 262144, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    if (head > 0) {
+      pa_store(&y[low], pa_broadcast<pa_vec<float, 16>>(0.0f), head);
     }
-    const int64_t t_38 = t_35 + t_37;
-    const int64_t t_39 = t_38 + ((t_36 - t_38) & -16);
-    for (int64_t j_8 = t_38; j_8 < t_39; j_8 += 16) {
+    const int64_t t_29 = low + head;
+    const int64_t whole_3 = t_29 + ((high - t_29) & -16);
+    for (int64_t j_8 = t_29; j_8 < whole_3; j_8 += 16) {
       pa_stream(&y[j_8], pa_broadcast<pa_vec<float, 16>>(0.0f), streamed);
     }
-    for (int64_t j_9 = t_39; j_9 < t_36; j_9 += 16) {
-      pa_store(&y[j_9], pa_broadcast<pa_vec<float, 16>>(0.0f), pa_pymin<int64_t>(t_36 - j_9, 16));
+    for (int64_t j_9 = whole_3; j_9 < high; j_9 += 16) {
+      const int64_t count_4 = pa_pymin<int64_t>(high - j_9, 16);
+      pa_store(&y[j_9], pa_broadcast<pa_vec<float, 16>>(0.0f), count_4);
     }
     pa_drain();
   }
@@ -126,20 +128,20 @@ extern "C" int32_t column_sum(const float* __restrict x, float* __restrict y, in
   column_sum_loop_1_context column_sum_loop_1_data{N, y, streamed};
   pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 262143, 262144), column_sum_loop_1, &column_sum_loop_1_data, 1);
   for (int64_t strip = 0; strip < t; strip++) {
-    const int64_t t_40 = pa_pymin<int64_t>(pa_misaligned(&y[0], 64), N);
-    if (t_40 > 0) {
-      const pa_vec<float, 16> t_41 = pa_load<pa_vec<float, 16>>(&y[0], t_40) + pa_load<pa_vec<float, 16>>(&partial[strip * N], t_40);
-      pa_store(&y[0], t_41, t_40);
+    const int64_t head_1 = pa_pymin<int64_t>(pa_misaligned(&y[0], 64), N);
+    if (head_1 > 0) {
+      const pa_vec<float, 16> t_30 = pa_load<pa_vec<float, 16>>(&y[0], head_1) + pa_load<pa_vec<float, 16>>(&partial[strip * N], head_1);
+      pa_store(&y[0], t_30, head_1);
     }
-    const int64_t t_42 = t_40 + ((N - t_40) & -16);
-    for (int64_t j_10 = t_40; j_10 < t_42; j_10 += 16) {
-      const pa_vec<float, 16> t_43 = pa_load<pa_vec<float, 16>>(&y[j_10]) + pa_load<pa_vec<float, 16>>(&partial[strip * N + j_10]);
-      pa_store(&y[j_10], t_43);
+    const int64_t whole_4 = head_1 + ((N - head_1) & -16);
+    for (int64_t j_10 = head_1; j_10 < whole_4; j_10 += 16) {
+      const pa_vec<float, 16> t_31 = pa_load<pa_vec<float, 16>>(&y[j_10]) + pa_load<pa_vec<float, 16>>(&partial[strip * N + j_10]);
+      pa_store(&y[j_10], t_31);
     }
-    for (int64_t j_11 = t_42; j_11 < N; j_11 += 16) {
-      const int64_t t_44 = pa_pymin<int64_t>(N - j_11, 16);
-      const pa_vec<float, 16> t_45 = pa_load<pa_vec<float, 16>>(&y[j_11], t_44) + pa_load<pa_vec<float, 16>>(&partial[strip * N + j_11], t_44);
-      pa_store(&y[j_11], t_45, t_44);
+    for (int64_t j_11 = whole_4; j_11 < N; j_11 += 16) {
+      const int64_t count_5 = pa_pymin<int64_t>(N - j_11, 16);
+      const pa_vec<float, 16> t_32 = pa_load<pa_vec<float, 16>>(&y[j_11], count_5) + pa_load<pa_vec<float, 16>>(&partial[strip * N + j_11], count_5);
+      pa_store(&y[j_11], t_32, count_5);
     }
   }
   return 0;

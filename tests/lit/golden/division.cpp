@@ -20,36 +20,36 @@ static void division_loop(void* data, int64_t begin, int64_t end) {
   int32_t* __restrict r = captured.r;
   int32_t* __restrict h = captured.h;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 12032;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 12032, N);
-    const int64_t t_2 = t + ((t_1 - t) & -32);
-    for (int64_t i = t; i < t_2; i += 32) {
-      const int64_t t_3 = i + 16;
-      const pa_vec<int32_t, 16> t_4 = pa_load<pa_vec<int32_t, 16>>(&x[i]);
-      const pa_vec<int32_t, 16> t_5 = pa_load<pa_vec<int32_t, 16>>(&x[t_3]);
-      const pa_vec<int32_t, 16> t_6 = pa_load<pa_vec<int32_t, 16>>(&y[i]);
-      const pa_vec<int32_t, 16> t_7 = pa_load<pa_vec<int32_t, 16>>(&y[t_3]);
-      const pa_vec<int32_t, 16> t_8 = pa_v_floordiv(t_4, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_4, pa_broadcast<pa_vec<int32_t, 16>>(8));
-      const pa_vec<int32_t, 16> t_9 = pa_v_floordiv(t_5, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_5, pa_broadcast<pa_vec<int32_t, 16>>(8));
-      const pa_vec<int32_t, 16> t_10 = pa_v_floordiv(t_5, t_7);
-      const pa_vec<int32_t, 16> t_11 = pa_v_mod(t_4, t_6);
-      const pa_vec<int32_t, 16> t_12 = pa_v_mod(t_5, t_7);
-      pa_store(&q[i], pa_v_floordiv(t_4, t_6));
-      pa_store(&q[t_3], t_10);
-      pa_store(&r[i], t_11);
-      pa_store(&r[t_3], t_12);
-      pa_store(&h[i], t_8);
-      pa_store(&h[t_3], t_9);
+    const int64_t low = task * 12032;
+    const int64_t high = pa_pymin<int64_t>(low + 12032, N);
+    const int64_t whole = low + ((high - low) & -32);
+    for (int64_t i = low; i < whole; i += 32) {
+      const int64_t t = i + 16;
+      const pa_vec<int32_t, 16> t_1 = pa_load<pa_vec<int32_t, 16>>(&x[i]);
+      const pa_vec<int32_t, 16> t_2 = pa_load<pa_vec<int32_t, 16>>(&x[t]);
+      const pa_vec<int32_t, 16> t_3 = pa_load<pa_vec<int32_t, 16>>(&y[i]);
+      const pa_vec<int32_t, 16> t_4 = pa_load<pa_vec<int32_t, 16>>(&y[t]);
+      const pa_vec<int32_t, 16> t_5 = pa_v_floordiv(t_1, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_1, pa_broadcast<pa_vec<int32_t, 16>>(8));
+      const pa_vec<int32_t, 16> t_6 = pa_v_floordiv(t_2, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_2, pa_broadcast<pa_vec<int32_t, 16>>(8));
+      const pa_vec<int32_t, 16> t_7 = pa_v_floordiv(t_2, t_4);
+      const pa_vec<int32_t, 16> t_8 = pa_v_mod(t_1, t_3);
+      const pa_vec<int32_t, 16> t_9 = pa_v_mod(t_2, t_4);
+      pa_store(&q[i], pa_v_floordiv(t_1, t_3));
+      pa_store(&q[t], t_7);
+      pa_store(&r[i], t_8);
+      pa_store(&r[t], t_9);
+      pa_store(&h[i], t_5);
+      pa_store(&h[t], t_6);
     }
-    for (int64_t i_1 = t_2; i_1 < t_1; i_1 += 16) {
-      const int64_t t_13 = pa_pymin<int64_t>(t_1 - i_1, 16);
-      const pa_vec<int32_t, 16> t_14 = pa_load<pa_vec<int32_t, 16>>(&x[i_1], t_13);
-      const pa_vec<int32_t, 16> t_15 = pa_load<pa_vec<int32_t, 16>>(&y[i_1], t_13);
-      const pa_vec<int32_t, 16> t_16 = pa_v_floordiv(t_14, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_14, pa_broadcast<pa_vec<int32_t, 16>>(8));
-      const pa_vec<int32_t, 16> t_17 = pa_v_mod(t_14, t_15);
-      pa_store(&q[i_1], pa_v_floordiv(t_14, t_15), t_13);
-      pa_store(&r[i_1], t_17, t_13);
-      pa_store(&h[i_1], t_16, t_13);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 16);
+      const pa_vec<int32_t, 16> t_10 = pa_load<pa_vec<int32_t, 16>>(&x[i_1], count);
+      const pa_vec<int32_t, 16> t_11 = pa_load<pa_vec<int32_t, 16>>(&y[i_1], count);
+      const pa_vec<int32_t, 16> t_12 = pa_v_floordiv(t_10, pa_broadcast<pa_vec<int32_t, 16>>(8)) + pa_v_mod(t_10, pa_broadcast<pa_vec<int32_t, 16>>(8));
+      const pa_vec<int32_t, 16> t_13 = pa_v_mod(t_10, t_11);
+      pa_store(&q[i_1], pa_v_floordiv(t_10, t_11), count);
+      pa_store(&r[i_1], t_13, count);
+      pa_store(&h[i_1], t_12, count);
     }
   }
 }

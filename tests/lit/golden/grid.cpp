@@ -22,21 +22,21 @@ static void outer_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t_1 = task * t;
-    const int64_t stop = pa_pymin<int64_t>(t_1 + t, M);
-    for (int64_t i = t_1; i < stop; i++) {
-      const float t_2 = x[i];
-      const int64_t t_3 = pa_pymin<int64_t>(pa_misaligned(&z[i * N], 64), N);
-      if (t_3 > 0) {
-        pa_store(&z[i * N], t_2 * pa_load<pa_vec<float, 16>>(&y[0], t_3), t_3);
+    const int64_t low = task * t;
+    const int64_t high = pa_pymin<int64_t>(low + t, M);
+    for (int64_t i = low; i < high; i++) {
+      const float t_1 = x[i];
+      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[i * N], 64), N);
+      if (head > 0) {
+        pa_store(&z[i * N], t_1 * pa_load<pa_vec<float, 16>>(&y[0], head), head);
       }
-      const int64_t t_4 = t_3 + ((N - t_3) & -16);
-      for (int64_t j = t_3; j < t_4; j += 16) {
-        pa_stream(&z[i * N + j], t_2 * pa_load<pa_vec<float, 16>>(&y[j]), streamed);
+      const int64_t whole = head + ((N - head) & -16);
+      for (int64_t j = head; j < whole; j += 16) {
+        pa_stream(&z[i * N + j], t_1 * pa_load<pa_vec<float, 16>>(&y[j]), streamed);
       }
-      for (int64_t j_1 = t_4; j_1 < N; j_1 += 16) {
-        const int64_t t_5 = pa_pymin<int64_t>(N - j_1, 16);
-        pa_store(&z[i * N + j_1], t_2 * pa_load<pa_vec<float, 16>>(&y[j_1], t_5), t_5);
+      for (int64_t j_1 = whole; j_1 < N; j_1 += 16) {
+        const int64_t count = pa_pymin<int64_t>(N - j_1, 16);
+        pa_store(&z[i * N + j_1], t_1 * pa_load<pa_vec<float, 16>>(&y[j_1], count), count);
       }
     }
     pa_drain();

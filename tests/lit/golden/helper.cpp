@@ -16,27 +16,27 @@ static void density_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict x = captured.x;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 15616;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 15616, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&y[t], 64), t_1 - t);
-    if (t_2 > 0) {
-      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[t], t_2);
-      pa_store(&y[t], pa_v_exp(t_3 * -0.5f * t_3) * 0.3989423f, t_2);
+    const int64_t low = task * 15616;
+    const int64_t high = pa_pymin<int64_t>(low + 15616, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    if (head > 0) {
+      const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
+      pa_store(&y[low], pa_v_exp(t * -0.5f * t) * 0.3989423f, head);
     }
-    const int64_t t_4 = t + t_2;
-    const int64_t t_5 = t_4 + ((t_1 - t_4) & -32);
-    for (int64_t i = t_4; i < t_5; i += 32) {
-      const int64_t t_6 = i + 16;
-      const pa_vec<float, 16> t_7 = pa_load<pa_vec<float, 16>>(&x[i]);
-      const pa_vec<float, 16> t_8 = pa_load<pa_vec<float, 16>>(&x[t_6]);
-      const pa_vec<float, 16> t_9 = pa_v_exp(t_8 * -0.5f * t_8) * 0.3989423f;
-      pa_stream(&y[i], pa_v_exp(t_7 * -0.5f * t_7) * 0.3989423f, streamed);
-      pa_stream(&y[t_6], t_9, streamed);
+    const int64_t t_1 = low + head;
+    const int64_t whole = t_1 + ((high - t_1) & -32);
+    for (int64_t i = t_1; i < whole; i += 32) {
+      const int64_t t_2 = i + 16;
+      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[i]);
+      const pa_vec<float, 16> t_4 = pa_load<pa_vec<float, 16>>(&x[t_2]);
+      const pa_vec<float, 16> t_5 = pa_v_exp(t_4 * -0.5f * t_4) * 0.3989423f;
+      pa_stream(&y[i], pa_v_exp(t_3 * -0.5f * t_3) * 0.3989423f, streamed);
+      pa_stream(&y[t_2], t_5, streamed);
     }
-    for (int64_t i_1 = t_5; i_1 < t_1; i_1 += 16) {
-      const int64_t t_10 = pa_pymin<int64_t>(t_1 - i_1, 16);
-      const pa_vec<float, 16> t_11 = pa_load<pa_vec<float, 16>>(&x[i_1], t_10);
-      pa_store(&y[i_1], pa_v_exp(t_11 * -0.5f * t_11) * 0.3989423f, t_10);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 16);
+      const pa_vec<float, 16> t_6 = pa_load<pa_vec<float, 16>>(&x[i_1], count);
+      pa_store(&y[i_1], pa_v_exp(t_6 * -0.5f * t_6) * 0.3989423f, count);
     }
     pa_drain();
   }

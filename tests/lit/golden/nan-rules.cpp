@@ -18,23 +18,23 @@ static void least_loop(void* data, int64_t begin, int64_t end) {
   float* __restrict python = captured.python;
   float* __restrict numpy = captured.numpy;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 43776;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 43776, N);
-    const int64_t t_2 = t + ((t_1 - t) & -16);
-    for (int64_t i = t; i < t_2; i += 16) {
-      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[i]);
-      const pa_vec<float, 16> t_4 = pa_load<pa_vec<float, 16>>(&y[i]);
-      const pa_vec<float, 16> t_5 = pa_v_minimum(t_3, t_4);
-      pa_store(&python[i], pa_v_pymin(t_3, t_4));
-      pa_store(&numpy[i], t_5);
+    const int64_t low = task * 43776;
+    const int64_t high = pa_pymin<int64_t>(low + 43776, N);
+    const int64_t whole = low + ((high - low) & -16);
+    for (int64_t i = low; i < whole; i += 16) {
+      const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[i]);
+      const pa_vec<float, 16> t_1 = pa_load<pa_vec<float, 16>>(&y[i]);
+      const pa_vec<float, 16> t_2 = pa_v_minimum(t, t_1);
+      pa_store(&python[i], pa_v_pymin(t, t_1));
+      pa_store(&numpy[i], t_2);
     }
-    for (int64_t i_1 = t_2; i_1 < t_1; i_1 += 16) {
-      const int64_t t_6 = pa_pymin<int64_t>(t_1 - i_1, 16);
-      const pa_vec<float, 16> t_7 = pa_load<pa_vec<float, 16>>(&x[i_1], t_6);
-      const pa_vec<float, 16> t_8 = pa_load<pa_vec<float, 16>>(&y[i_1], t_6);
-      const pa_vec<float, 16> t_9 = pa_v_minimum(t_7, t_8);
-      pa_store(&python[i_1], pa_v_pymin(t_7, t_8), t_6);
-      pa_store(&numpy[i_1], t_9, t_6);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 16);
+      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[i_1], count);
+      const pa_vec<float, 16> t_4 = pa_load<pa_vec<float, 16>>(&y[i_1], count);
+      const pa_vec<float, 16> t_5 = pa_v_minimum(t_3, t_4);
+      pa_store(&python[i_1], pa_v_pymin(t_3, t_4), count);
+      pa_store(&numpy[i_1], t_5, count);
     }
   }
 }

@@ -18,23 +18,23 @@ static void narrow_loop(void* data, int64_t begin, int64_t end) {
   const int8_t* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 52480;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 52480, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&z[t], 64), t_1 - t);
-    if (t_2 > 0) {
-      const pa_vec<int8_t, 64> t_3 = pa_load<pa_vec<int8_t, 64>>(&x[t], t_2) * pa_load<pa_vec<int8_t, 64>>(&y[t], t_2) + pa_broadcast<pa_vec<int8_t, 64>>(1);
-      pa_store(&z[t], t_3, t_2);
+    const int64_t low = task * 52480;
+    const int64_t high = pa_pymin<int64_t>(low + 52480, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[low], 64), high - low);
+    if (head > 0) {
+      const pa_vec<int8_t, 64> t = pa_load<pa_vec<int8_t, 64>>(&x[low], head) * pa_load<pa_vec<int8_t, 64>>(&y[low], head) + pa_broadcast<pa_vec<int8_t, 64>>(1);
+      pa_store(&z[low], t, head);
     }
-    const int64_t t_4 = t + t_2;
-    const int64_t t_5 = t_4 + ((t_1 - t_4) & -64);
-    for (int64_t i = t_4; i < t_5; i += 64) {
-      const pa_vec<int8_t, 64> t_6 = pa_load<pa_vec<int8_t, 64>>(&x[i]) * pa_load<pa_vec<int8_t, 64>>(&y[i]) + pa_broadcast<pa_vec<int8_t, 64>>(1);
-      pa_stream(&z[i], t_6, streamed);
+    const int64_t t_1 = low + head;
+    const int64_t whole = t_1 + ((high - t_1) & -64);
+    for (int64_t i = t_1; i < whole; i += 64) {
+      const pa_vec<int8_t, 64> t_2 = pa_load<pa_vec<int8_t, 64>>(&x[i]) * pa_load<pa_vec<int8_t, 64>>(&y[i]) + pa_broadcast<pa_vec<int8_t, 64>>(1);
+      pa_stream(&z[i], t_2, streamed);
     }
-    for (int64_t i_1 = t_5; i_1 < t_1; i_1 += 64) {
-      const int64_t t_7 = pa_pymin<int64_t>(t_1 - i_1, 64);
-      const pa_vec<int8_t, 64> t_8 = pa_load<pa_vec<int8_t, 64>>(&x[i_1], t_7) * pa_load<pa_vec<int8_t, 64>>(&y[i_1], t_7) + pa_broadcast<pa_vec<int8_t, 64>>(1);
-      pa_store(&z[i_1], t_8, t_7);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 64) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 64);
+      const pa_vec<int8_t, 64> t_3 = pa_load<pa_vec<int8_t, 64>>(&x[i_1], count) * pa_load<pa_vec<int8_t, 64>>(&y[i_1], count) + pa_broadcast<pa_vec<int8_t, 64>>(1);
+      pa_store(&z[i_1], t_3, count);
     }
     pa_drain();
   }

@@ -16,23 +16,23 @@ static void double_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict x = captured.x;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 87552;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 87552, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&out[t], 64), t_1 - t);
-    if (t_2 > 0) {
-      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[t], t_2);
-      pa_store(&out[t], t_3 + t_3, t_2);
+    const int64_t low = task * 87552;
+    const int64_t high = pa_pymin<int64_t>(low + 87552, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&out[low], 64), high - low);
+    if (head > 0) {
+      const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
+      pa_store(&out[low], t + t, head);
     }
-    const int64_t t_4 = t + t_2;
-    const int64_t t_5 = t_4 + ((t_1 - t_4) & -16);
-    for (int64_t i0 = t_4; i0 < t_5; i0 += 16) {
-      const pa_vec<float, 16> t_6 = pa_load<pa_vec<float, 16>>(&x[i0]);
-      pa_stream(&out[i0], t_6 + t_6, streamed);
+    const int64_t t_1 = low + head;
+    const int64_t whole = t_1 + ((high - t_1) & -16);
+    for (int64_t i0 = t_1; i0 < whole; i0 += 16) {
+      const pa_vec<float, 16> t_2 = pa_load<pa_vec<float, 16>>(&x[i0]);
+      pa_stream(&out[i0], t_2 + t_2, streamed);
     }
-    for (int64_t i0_1 = t_5; i0_1 < t_1; i0_1 += 16) {
-      const int64_t t_7 = pa_pymin<int64_t>(t_1 - i0_1, 16);
-      const pa_vec<float, 16> t_8 = pa_load<pa_vec<float, 16>>(&x[i0_1], t_7);
-      pa_store(&out[i0_1], t_8 + t_8, t_7);
+    for (int64_t i0_1 = whole; i0_1 < high; i0_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i0_1, 16);
+      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[i0_1], count);
+      pa_store(&out[i0_1], t_3 + t_3, count);
     }
     pa_drain();
   }

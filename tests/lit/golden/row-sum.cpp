@@ -3,7 +3,7 @@
 
 // row_sum, row-sum.py:10
 struct row_sum_loop_context {
-  int64_t t;
+  int64_t whole;
   const float* x;
   int64_t N;
   float* y;
@@ -11,35 +11,35 @@ struct row_sum_loop_context {
 
 static void row_sum_loop(void* data, int64_t begin, int64_t end) {
   const row_sum_loop_context& captured = *static_cast<const row_sum_loop_context*>(data);
-  int64_t t = captured.t;
+  int64_t whole = captured.whole;
   const float* __restrict x = captured.x;
   int64_t N = captured.N;
   float* __restrict y = captured.y;
   for (int64_t i = begin; i < end; i++) {
     pa_vec<float, 16> total = pa_broadcast<pa_vec<float, 16>>(-0.0f);
+    pa_vec<float, 16> t = pa_broadcast<pa_vec<float, 16>>(-0.0f);
     pa_vec<float, 16> t_1 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
     pa_vec<float, 16> t_2 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
-    pa_vec<float, 16> t_3 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
-    for (int64_t j = 0; j < t; j += 64) {
+    for (int64_t j = 0; j < whole; j += 64) {
       total = total + pa_load<pa_vec<float, 16>>(&x[i * N + j]);
-      t_1 = t_1 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 16)]);
-      t_2 = t_2 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 32)]);
-      t_3 = t_3 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 48)]);
+      t = t + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 16)]);
+      t_1 = t_1 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 32)]);
+      t_2 = t_2 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 48)]);
     }
-    const pa_vec<float, 16> t_4 = total + t_1 + (t_2 + t_3);
-    pa_vec<float, 16> total_1 = t_4;
-    for (int64_t j_1 = t; j_1 < N; j_1 += 16) {
-      const int64_t t_5 = pa_pymin<int64_t>(N - j_1, 16);
-      const pa_vec<float, 16> t_6 = pa_v_select(pa_mask<16>::first(t_5), total_1 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], t_5), total_1);
-      total_1 = t_6;
+    const pa_vec<float, 16> t_3 = total + t + (t_1 + t_2);
+    pa_vec<float, 16> total_1 = t_3;
+    for (int64_t j_1 = whole; j_1 < N; j_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(N - j_1, 16);
+      const pa_vec<float, 16> t_4 = pa_v_select(pa_mask<16>::first(count), total_1 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], count), total_1);
+      total_1 = t_4;
     }
     y[i] = pa_reduce<pa_op_add>(total_1) + 0.0f;
   }
 }
 
 extern "C" int32_t row_sum(const float* __restrict x, float* __restrict y, int64_t M, int64_t N, pyasc_fault* fault) {
-  const int64_t t = N & -64;
-  row_sum_loop_context row_sum_loop_data{t, x, N, y};
+  const int64_t whole = N & -64;
+  row_sum_loop_context row_sum_loop_data{whole, x, N, y};
   pa_parallel(M, row_sum_loop, &row_sum_loop_data, pa_grain(262144, 2 * N + 1));
   return 0;
 }

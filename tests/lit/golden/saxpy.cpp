@@ -16,20 +16,21 @@ static void saxpy_loop(void* data, int64_t begin, int64_t end) {
   float a = captured.a;
   const float* __restrict x = captured.x;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 52480;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 52480, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&y[t], 64), t_1 - t);
-    if (t_2 > 0) {
-      pa_store(&y[t], a * pa_load<pa_vec<float, 16>>(&x[t], t_2) + pa_load<pa_vec<float, 16>>(&y[t], t_2), t_2);
+    const int64_t low = task * 52480;
+    const int64_t high = pa_pymin<int64_t>(low + 52480, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    if (head > 0) {
+      pa_store(&y[low], a * pa_load<pa_vec<float, 16>>(&x[low], head) + pa_load<pa_vec<float, 16>>(&y[low], head), head);
     }
-    const int64_t t_3 = t + t_2;
-    const int64_t t_4 = t_3 + ((t_1 - t_3) & -16);
-    for (int64_t i = t_3; i < t_4; i += 16) {
+    const int64_t t = low + head;
+    const int64_t whole = t + ((high - t) & -16);
+    for (int64_t i = t; i < whole; i += 16) {
       pa_store(&y[i], a * pa_load<pa_vec<float, 16>>(&x[i]) + pa_load<pa_vec<float, 16>>(&y[i]));
     }
-    for (int64_t i_1 = t_4; i_1 < t_1; i_1 += 16) {
-      const int64_t t_5 = pa_pymin<int64_t>(t_1 - i_1, 16);
-      pa_store(&y[i_1], a * pa_load<pa_vec<float, 16>>(&x[i_1], t_5) + pa_load<pa_vec<float, 16>>(&y[i_1], t_5), t_5);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 16);
+      const pa_vec<float, 16> t_1 = a * pa_load<pa_vec<float, 16>>(&x[i_1], count) + pa_load<pa_vec<float, 16>>(&y[i_1], count);
+      pa_store(&y[i_1], t_1, count);
     }
   }
 }

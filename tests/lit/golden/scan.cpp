@@ -21,44 +21,44 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     const int64_t t_2 = chunk_1 * 8192;
     const int64_t t_3 = pa_pymax<int64_t>(pa_pymin<int64_t>(t_2 + 8192, N), t_2);
     const int64_t t_4 = t_3 - t_2;
-    const int64_t t_5 = t_2 + (t_4 & -64);
+    const int64_t whole = t_2 + (t_4 & -64);
     pa_vec<int32_t, 16> total = pa_broadcast<pa_vec<int32_t, 16>>(0);
+    pa_vec<int32_t, 16> t_5 = pa_broadcast<pa_vec<int32_t, 16>>(0);
     pa_vec<int32_t, 16> t_6 = pa_broadcast<pa_vec<int32_t, 16>>(0);
     pa_vec<int32_t, 16> t_7 = pa_broadcast<pa_vec<int32_t, 16>>(0);
-    pa_vec<int32_t, 16> t_8 = pa_broadcast<pa_vec<int32_t, 16>>(0);
-    for (int64_t i = t_2; i < t_5; i += 64) {
+    for (int64_t i = t_2; i < whole; i += 64) {
       total = total + pa_load<pa_vec<int32_t, 16>>(&x[i]);
-      t_6 = t_6 + pa_load<pa_vec<int32_t, 16>>(&x[i + 16]);
-      t_7 = t_7 + pa_load<pa_vec<int32_t, 16>>(&x[i + 32]);
-      t_8 = t_8 + pa_load<pa_vec<int32_t, 16>>(&x[i + 48]);
+      t_5 = t_5 + pa_load<pa_vec<int32_t, 16>>(&x[i + 16]);
+      t_6 = t_6 + pa_load<pa_vec<int32_t, 16>>(&x[i + 32]);
+      t_7 = t_7 + pa_load<pa_vec<int32_t, 16>>(&x[i + 48]);
     }
-    const pa_vec<int32_t, 16> t_9 = total + t_6 + (t_7 + t_8);
-    pa_vec<int32_t, 16> total_1 = t_9;
-    for (int64_t i_1 = t_5; i_1 < t_3; i_1 += 16) {
-      const int64_t t_10 = pa_pymin<int64_t>(t_3 - i_1, 16);
-      const pa_vec<int32_t, 16> t_11 = pa_v_select(pa_mask<16>::first(t_10), total_1 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], t_10), total_1);
-      total_1 = t_11;
+    const pa_vec<int32_t, 16> t_8 = total + t_5 + (t_6 + t_7);
+    pa_vec<int32_t, 16> total_1 = t_8;
+    for (int64_t i_1 = whole; i_1 < t_3; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(t_3 - i_1, 16);
+      const pa_vec<int32_t, 16> t_9 = pa_v_select(pa_mask<16>::first(count), total_1 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], count), total_1);
+      total_1 = t_9;
     }
-    const int32_t t_12 = pa_reduce<pa_op_add>(total_1);
+    const int32_t t_10 = pa_reduce<pa_op_add>(total_1);
     pa_await(&known[chunk_1]);
-    const int32_t t_13 = before[chunk_1];
-    const int64_t t_14 = chunk_1 + 1;
-    before[t_14] = t_13 + t_12;
-    pa_signal(&known[t_14]);
-    const int64_t t_15 = t_2 + (t_4 & -16);
-    pa_vec<int32_t, 16> total_2 = pa_broadcast<pa_vec<int32_t, 16>>(t_13);
-    for (int64_t i_2 = t_2; i_2 < t_15; i_2 += 16) {
-      const pa_vec<int32_t, 16> t_16 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
-      pa_store(&y[i_2], total_2 + t_16);
-      total_2 = total_2 + pa_broadcast_last(t_16);
+    const int32_t t_11 = before[chunk_1];
+    const int64_t t_12 = chunk_1 + 1;
+    before[t_12] = t_11 + t_10;
+    pa_signal(&known[t_12]);
+    const int64_t whole_1 = t_2 + (t_4 & -16);
+    pa_vec<int32_t, 16> total_2 = pa_broadcast<pa_vec<int32_t, 16>>(t_11);
+    for (int64_t i_2 = t_2; i_2 < whole_1; i_2 += 16) {
+      const pa_vec<int32_t, 16> t_13 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
+      pa_store(&y[i_2], total_2 + t_13);
+      total_2 = total_2 + pa_broadcast_last(t_13);
     }
     pa_vec<int32_t, 16> total_3 = total_2;
-    for (int64_t i_3 = t_15; i_3 < t_3; i_3 += 16) {
-      const int64_t t_17 = pa_pymin<int64_t>(t_3 - i_3, 16);
-      const pa_vec<int32_t, 16> t_18 = pa_v_select(pa_mask<16>::first(t_17), pa_load<pa_vec<int32_t, 16>>(&x[i_3], t_17), pa_broadcast<pa_vec<int32_t, 16>>(0));
-      const pa_vec<int32_t, 16> t_19 = pa_scan<pa_op_add>(t_18);
-      pa_store(&y[i_3], total_3 + t_19, t_17);
-      total_3 = total_3 + pa_broadcast_last(t_19);
+    for (int64_t i_3 = whole_1; i_3 < t_3; i_3 += 16) {
+      const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_3, 16);
+      const pa_vec<int32_t, 16> t_14 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
+      const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(t_14);
+      pa_store(&y[i_3], total_3 + t_15, count_1);
+      total_3 = total_3 + pa_broadcast_last(t_15);
     }
   }
 }

@@ -24,28 +24,28 @@ static void stencil_loop(void* data, int64_t begin, int64_t end) {
   int64_t t_2 = captured.t_2;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t_4 = task * t_1 + 1;
-    const int64_t stop = pa_pymin<int64_t>(t_4 + t_1, t);
-    for (int64_t i = t_4; i < stop; i++) {
-      const int64_t t_5 = i - 1;
-      const int64_t t_6 = i + 1;
-      const int64_t t_7 = pa_pymin<int64_t>(pa_misaligned(&y[i * W + 1], 64), t_3);
-      if (t_7 > 0) {
-        const pa_vec<float, 16> t_8 = pa_load<pa_vec<float, 16>>(&x[t_5 * W + 1], t_7) + pa_load<pa_vec<float, 16>>(&x[t_6 * W + 1], t_7);
-        const pa_vec<float, 16> t_9 = t_8 + pa_load<pa_vec<float, 16>>(&x[i * W], t_7) + pa_load<pa_vec<float, 16>>(&x[i * W + 2], t_7);
-        pa_store(&y[i * W + 1], t_9 * 0.25f, t_7);
+    const int64_t low = task * t_1 + 1;
+    const int64_t high = pa_pymin<int64_t>(low + t_1, t);
+    for (int64_t i = low; i < high; i++) {
+      const int64_t t_4 = i - 1;
+      const int64_t t_5 = i + 1;
+      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[i * W + 1], 64), t_3);
+      if (head > 0) {
+        const pa_vec<float, 16> t_6 = pa_load<pa_vec<float, 16>>(&x[t_4 * W + 1], head) + pa_load<pa_vec<float, 16>>(&x[t_5 * W + 1], head);
+        const pa_vec<float, 16> t_7 = t_6 + pa_load<pa_vec<float, 16>>(&x[i * W], head) + pa_load<pa_vec<float, 16>>(&x[i * W + 2], head);
+        pa_store(&y[i * W + 1], t_7 * 0.25f, head);
       }
-      const int64_t t_10 = t_7 + 1;
-      const int64_t t_11 = t_10 + ((t_2 - t_10) & -16);
-      for (int64_t j = t_10; j < t_11; j += 16) {
-        const pa_vec<float, 16> t_12 = pa_load<pa_vec<float, 16>>(&x[t_5 * W + j]) + pa_load<pa_vec<float, 16>>(&x[t_6 * W + j]) + pa_load<pa_vec<float, 16>>(&x[i * W + (j - 1)]);
-        pa_stream(&y[i * W + j], (t_12 + pa_load<pa_vec<float, 16>>(&x[i * W + (j + 1)])) * 0.25f, streamed);
+      const int64_t t_8 = head + 1;
+      const int64_t whole = t_8 + ((t_2 - t_8) & -16);
+      for (int64_t j = t_8; j < whole; j += 16) {
+        const pa_vec<float, 16> t_9 = pa_load<pa_vec<float, 16>>(&x[t_4 * W + j]) + pa_load<pa_vec<float, 16>>(&x[t_5 * W + j]) + pa_load<pa_vec<float, 16>>(&x[i * W + (j - 1)]);
+        pa_stream(&y[i * W + j], (t_9 + pa_load<pa_vec<float, 16>>(&x[i * W + (j + 1)])) * 0.25f, streamed);
       }
-      for (int64_t j_1 = t_11; j_1 < t_2; j_1 += 16) {
-        const int64_t t_13 = pa_pymin<int64_t>(t_2 - j_1, 16);
-        const pa_vec<float, 16> t_14 = pa_load<pa_vec<float, 16>>(&x[t_5 * W + j_1], t_13) + pa_load<pa_vec<float, 16>>(&x[t_6 * W + j_1], t_13);
-        const pa_vec<float, 16> t_15 = t_14 + pa_load<pa_vec<float, 16>>(&x[i * W + (j_1 - 1)], t_13) + pa_load<pa_vec<float, 16>>(&x[i * W + (j_1 + 1)], t_13);
-        pa_store(&y[i * W + j_1], t_15 * 0.25f, t_13);
+      for (int64_t j_1 = whole; j_1 < t_2; j_1 += 16) {
+        const int64_t count = pa_pymin<int64_t>(t_2 - j_1, 16);
+        const pa_vec<float, 16> t_10 = pa_load<pa_vec<float, 16>>(&x[t_4 * W + j_1], count) + pa_load<pa_vec<float, 16>>(&x[t_5 * W + j_1], count);
+        const pa_vec<float, 16> t_11 = t_10 + pa_load<pa_vec<float, 16>>(&x[i * W + (j_1 - 1)], count) + pa_load<pa_vec<float, 16>>(&x[i * W + (j_1 + 1)], count);
+        pa_store(&y[i * W + j_1], t_11 * 0.25f, count);
       }
     }
     pa_drain();

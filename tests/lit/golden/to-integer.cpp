@@ -14,20 +14,20 @@ static void to_integer_loop(void* data, int64_t begin, int64_t end) {
   uint8_t* __restrict y = captured.y;
   const float* __restrict x = captured.x;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 87552;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 87552, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&y[t], 16), t_1 - t);
-    if (t_2 > 0) {
-      pa_store(&y[t], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[t], t_2))), t_2);
+    const int64_t low = task * 87552;
+    const int64_t high = pa_pymin<int64_t>(low + 87552, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 16), high - low);
+    if (head > 0) {
+      pa_store(&y[low], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[low], head))), head);
     }
-    const int64_t t_3 = t + t_2;
-    const int64_t t_4 = t_3 + ((t_1 - t_3) & -16);
-    for (int64_t i = t_3; i < t_4; i += 16) {
+    const int64_t t = low + head;
+    const int64_t whole = t + ((high - t) & -16);
+    for (int64_t i = t; i < whole; i += 16) {
       pa_store(&y[i], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[i]))));
     }
-    for (int64_t i_1 = t_4; i_1 < t_1; i_1 += 16) {
-      const int64_t t_5 = pa_pymin<int64_t>(t_1 - i_1, 16);
-      pa_store(&y[i_1], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[i_1], t_5))), t_5);
+    for (int64_t i_1 = whole; i_1 < high; i_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i_1, 16);
+      pa_store(&y[i_1], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[i_1], count))), count);
     }
   }
 }

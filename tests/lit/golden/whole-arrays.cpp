@@ -18,31 +18,31 @@ static void chain_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t t = task * 26368;
-    const int64_t t_1 = pa_pymin<int64_t>(t + 26368, N);
-    const int64_t t_2 = pa_pymin<int64_t>(pa_misaligned(&z[t], 64), t_1 - t);
-    if (t_2 > 0) {
-      const pa_vec<float, 16> t_3 = pa_load<pa_vec<float, 16>>(&x[t], t_2);
-      const pa_vec<float, 16> t_4 = pa_load<pa_vec<float, 16>>(&y[t], t_2);
-      pa_store(&z[t], pa_v_sqrt(t_3 * t_3 + t_4 * t_4), t_2);
+    const int64_t low = task * 26368;
+    const int64_t high = pa_pymin<int64_t>(low + 26368, N);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[low], 64), high - low);
+    if (head > 0) {
+      const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
+      const pa_vec<float, 16> t_1 = pa_load<pa_vec<float, 16>>(&y[low], head);
+      pa_store(&z[low], pa_v_sqrt(t * t + t_1 * t_1), head);
     }
-    const int64_t t_5 = t + t_2;
-    const int64_t t_6 = t_5 + ((t_1 - t_5) & -32);
-    for (int64_t i0 = t_5; i0 < t_6; i0 += 32) {
-      const int64_t t_7 = i0 + 16;
-      const pa_vec<float, 16> t_8 = pa_load<pa_vec<float, 16>>(&x[i0]);
-      const pa_vec<float, 16> t_9 = pa_load<pa_vec<float, 16>>(&x[t_7]);
-      const pa_vec<float, 16> t_10 = pa_load<pa_vec<float, 16>>(&y[i0]);
-      const pa_vec<float, 16> t_11 = pa_load<pa_vec<float, 16>>(&y[t_7]);
-      const pa_vec<float, 16> t_12 = pa_v_sqrt(t_9 * t_9 + t_11 * t_11);
-      pa_stream(&z[i0], pa_v_sqrt(t_8 * t_8 + t_10 * t_10), streamed);
-      pa_stream(&z[t_7], t_12, streamed);
+    const int64_t t_2 = low + head;
+    const int64_t whole = t_2 + ((high - t_2) & -32);
+    for (int64_t i0 = t_2; i0 < whole; i0 += 32) {
+      const int64_t t_3 = i0 + 16;
+      const pa_vec<float, 16> t_4 = pa_load<pa_vec<float, 16>>(&x[i0]);
+      const pa_vec<float, 16> t_5 = pa_load<pa_vec<float, 16>>(&x[t_3]);
+      const pa_vec<float, 16> t_6 = pa_load<pa_vec<float, 16>>(&y[i0]);
+      const pa_vec<float, 16> t_7 = pa_load<pa_vec<float, 16>>(&y[t_3]);
+      const pa_vec<float, 16> t_8 = pa_v_sqrt(t_5 * t_5 + t_7 * t_7);
+      pa_stream(&z[i0], pa_v_sqrt(t_4 * t_4 + t_6 * t_6), streamed);
+      pa_stream(&z[t_3], t_8, streamed);
     }
-    for (int64_t i0_1 = t_6; i0_1 < t_1; i0_1 += 16) {
-      const int64_t t_13 = pa_pymin<int64_t>(t_1 - i0_1, 16);
-      const pa_vec<float, 16> t_14 = pa_load<pa_vec<float, 16>>(&x[i0_1], t_13);
-      const pa_vec<float, 16> t_15 = pa_load<pa_vec<float, 16>>(&y[i0_1], t_13);
-      pa_store(&z[i0_1], pa_v_sqrt(t_14 * t_14 + t_15 * t_15), t_13);
+    for (int64_t i0_1 = whole; i0_1 < high; i0_1 += 16) {
+      const int64_t count = pa_pymin<int64_t>(high - i0_1, 16);
+      const pa_vec<float, 16> t_9 = pa_load<pa_vec<float, 16>>(&x[i0_1], count);
+      const pa_vec<float, 16> t_10 = pa_load<pa_vec<float, 16>>(&y[i0_1], count);
+      pa_store(&z[i0_1], pa_v_sqrt(t_9 * t_9 + t_10 * t_10), count);
     }
     pa_drain();
   }
