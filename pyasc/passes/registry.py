@@ -37,6 +37,8 @@ PASSES: dict[str, str] = {
     "vectorise-while": "pyasc.passes.vectorise_while:VectoriseWhile",
     "forward": "pyasc.passes.forward:Forward",
     "unroll": "pyasc.passes.unroll:Unroll",
+    "lower-to-tiles": "pyasc.passes.lower_to_tiles:LowerToTiles",
+    "lower-to-ascend": "pyasc.passes.lower_to_ascend:LowerToAscend",
     "cleanup": "pyasc.passes.cleanup:Cleanup",
 }
 """From the name of a pass to `module:class`."""
