@@ -11,9 +11,9 @@ from __future__ import annotations
 import linecache
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.record import Record
 
 TAB_WIDTH = 4
 _COLORS = {"error": "\033[1;31m", "warning": "\033[1;33m", "remark": "\033[1;36m", "note": "\033[1;34m"}
@@ -21,16 +21,14 @@ _BOLD = "\033[1m"
 _RESET = "\033[0m"
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Record):
     """Another place that takes part in the trouble, with what it has to do with it."""
 
     loc: Location
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Record):
     """One message about one place. `label` stands beside the caret, `hint` says what to write instead."""
 
     code: str
@@ -131,8 +129,7 @@ def render(diagnostic: Diagnostic, color: bool = False) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Painter:
+class _Painter(Record):
     enabled: bool
 
     def __call__(self, style: str, text: str) -> str:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pyasc.ir.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Record):
     """A span of source text. Lines count from 1, columns from 0 in characters (not bytes).
 
     An unknown location has line 0. `end_line` and `end_column` are exclusive on the column.

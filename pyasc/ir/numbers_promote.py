@@ -8,13 +8,13 @@ higher. NumPy has no bfloat16; it follows float16's rule here: 8-bit integers fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
 
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.numbers_table import TABLE
+from pyasc.ir.record import Record
 
 
 class Weak(Enum):
@@ -37,8 +37,7 @@ _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 _BY_RANK = (Weak.BOOL, Weak.INT, Weak.FLOAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Record):
     """How a function is applied to operands.
 
     `fn` is the row to apply (`add` on bools is `or`, as in NumPy), or empty when the operand itself is the result.

@@ -7,11 +7,10 @@ constants, `signature` (numbers_promote.py) the types that operands of different
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from pyasc.ir.record import Record, changed
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Record):
     """Where a function exists on one SoC architecture.
 
     `arch` is the NpuArch number (2201: 910B and 910_93, 2002: 310P, 3510: 950), `unit` is `"vector"` or `"cube"`,
@@ -24,8 +23,7 @@ class Unit:
     dtypes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One elementwise function.
 
     `result` is `"same"` (the type of the operands), `"bool"`, or `"second"` (the type of the second operand);
@@ -176,9 +174,9 @@ _BASE: tuple[Row, ...] = (
 def _with_units(row: Row) -> Row:
     numpy = "" if row.numpy == "-" else row.numpy
     if row.name not in _VECTOR_2201:
-        return replace(row, numpy=numpy)
+        return changed(row, numpy=numpy)
     call, dtypes = _VECTOR_2201[row.name]
-    return replace(row, numpy=numpy, units=(Unit("2201", "vector", call, dtypes),))
+    return changed(row, numpy=numpy, units=(Unit("2201", "vector", call, dtypes),))
 
 
 ROWS: tuple[Row, ...] = tuple(_with_units(row) for row in _BASE)

@@ -25,11 +25,13 @@ class Record:
     def __init_subclass__(cls, *, frozen: bool = True) -> None:
         own = [name for name, type_ in cls.__annotations__.items() if not str(type_).startswith("ClassVar")]
         cls.__match_args__ = (*cls.__match_args__, *own)
-        if "__init__" not in cls.__dict__:
-            cls.__init__ = Record.__init__
+        if cls.__init__ is not Record.__init__:
+            _keep_own_constructor(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = type(self)
+        for derived in cls.__subclasses__():
+            _keep_own_constructor(derived)
         cls.__init__ = _constructor(cls)
         cls.__init__(self, *args, **kwargs)
 
@@ -47,6 +49,12 @@ class Record:
 def changed(record: RecordT, **values: Any) -> RecordT:
     """A copy with other values in some fields, as `dataclasses.replace` makes it."""
     return type(record)(**{name: getattr(record, name) for name in record.__match_args__} | values)
+
+
+def _keep_own_constructor(cls: type[Record]) -> None:
+    """Make sure that a class does not inherit the constructor that its base has got or is about to get."""
+    if "__init__" not in cls.__dict__:
+        cls.__init__ = Record.__init__
 
 
 def _constructor(cls: type[Record]) -> Any:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr, constant, size
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class SizeSymbol:
+class SizeSymbol(Record):
     """A size that the launch binds, or a polynomial (`+`, `-`, `*`) in such sizes: `H - 2`, `2 * N`."""
 
     expr: SizeExpr
@@ -95,8 +94,7 @@ Dim = int | SizeSymbol | EllipsisType
 """One entry of a shape in an annotation; `...` stands for any number of leading sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ElementType:
+class ElementType(Record):
     """An element type in a kernel: annotation of a scalar, conversion, and, with a shape, of an array."""
 
     ir: DType
@@ -145,8 +143,7 @@ def _round_to_bfloat16(values: Any) -> Any:
     return np.where(np.isnan(values), values, rounded.view(np.float32))
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayAnnotation:
+class ArrayAnnotation(Record):
     """`asc.float32[N, 4]`: an array parameter's element type and shape."""
 
     element: ElementType
@@ -158,8 +155,7 @@ class ArrayAnnotation:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Record):
     """An annotation that has no parts."""
 
     name: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pyasc.ir.record import Record
 
-@dataclass(frozen=True, slots=True)
-class Elementwise:
+
+class Elementwise(Record):
     """A function of the number table `fn`, on scalars and arrays. `implementation` is it in NumPy."""
 
     name: str

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a pass is, and the loop that runs a list of them over a module.
 
-A pass does its work in a plain function that says whether it changed anything, and a frozen dataclass wraps
-that function: its fields are the options, `name` is its name in pipelines.
+A pass does its work in a plain function that says whether it changed anything, and a record wraps that function:
+its fields are the options, `name` is its name in pipelines.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import ClassVar
 
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.location import Location
+from pyasc.ir.record import Record
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(Record):
     """What a pass has to say to the user about one line: what it did or could not do, why, and what helps."""
 
     pass_name: str
@@ -49,19 +49,25 @@ class Context:
         self.remarks.append(Remark(self.current, loc, message, hint))
 
 
-@dataclass(frozen=True)
-class Pass(ABC):
-    """One transformation of a module; `keeps_clean` says that it gives `cleanup` nothing new to do."""
+class Pass(Record, ABC):
+    """One transformation of a module; its fields are its options.
+
+    `keeps_clean` says that it gives `cleanup` nothing new to do.
+    """
 
     name: ClassVar[str]
     keeps_clean: ClassVar[bool] = False
+
+    @classmethod
+    def options(cls) -> dict[str, str]:
+        """The name and the type of each option."""
+        return {name: str(cls.__annotations__[name]) for name in cls.__match_args__}
 
     @abstractmethod
     def apply(self, module: Module, context: Context) -> bool:
         """Transform the module in place and say whether anything changed."""
 
 
-@dataclass(frozen=True)
 class FunctionPass(Pass):
     """A transformation that looks at one function at a time."""
 

@@ -28,7 +28,6 @@ After:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects import arith, mem, py, scf, tensor
@@ -61,7 +60,6 @@ PATTERNS: Mapping[type[Operation], Sequence[Pattern]] = {
 }
 
 
-@dataclass(frozen=True)
 class Canonicalize(FunctionPass):
     """The greedy application of all local rewrites."""
 

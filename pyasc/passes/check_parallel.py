@@ -16,8 +16,6 @@ needs `asc.atomic_add`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Value
 from pyasc.ir.diagnostics import Diagnostic, Related, compile_error
 from pyasc.ir.dialects import mem, scf
@@ -27,7 +25,6 @@ from pyasc.passes.analysis.races import Race, Update, certain_race, updates
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class CheckParallel(FunctionPass):
     """Raises CompileError for a parallel loop that cannot mean what it says; changes nothing."""
 

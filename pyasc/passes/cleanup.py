@@ -18,8 +18,6 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.dialects.func import Module
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.registry import create
@@ -27,7 +25,6 @@ from pyasc.passes.registry import create
 STEPS = ("canonicalize", "cse", "dce")
 
 
-@dataclass(frozen=True)
 class Cleanup(Pass):
     """The three cleaning passes until a fixpoint, at most `rounds` times."""
 

@@ -34,7 +34,6 @@ from pyasc.passes.analysis.equality import key_of
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Cse(FunctionPass):
     """Common subexpression elimination."""
 

@@ -36,7 +36,6 @@ from pyasc.passes.analysis.effects import has_own_effect, read_refs, root_of, wr
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Dce(FunctionPass):
     """Dead code elimination by marking what is needed and sweeping the rest."""
 

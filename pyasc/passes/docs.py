@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import fields
 from importlib.util import find_spec
 
 from pyasc.passes.base import Pass
@@ -50,9 +49,9 @@ def _section(name: str) -> str:
 
 
 def _options(cls: type[Pass]) -> Iterator[str]:
-    found = fields(cls)
-    if found:
+    options = cls.options()
+    if options:
         yield f"\n{inspect.cleandoc(cls.__doc__ or '')}\n\n| option | type | default |\n| --- | --- | --- |\n"
-    for each in found:
-        default = str(each.default).lower() if isinstance(each.default, bool) else str(each.default)
-        yield f"| `{each.name}` | {each.type} | {default} |\n"
+    for name, type_ in options.items():
+        default = getattr(cls, name)
+        yield f"| `{name}` | {type_} | {str(default).lower() if isinstance(default, bool) else default} |\n"

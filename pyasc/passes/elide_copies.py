@@ -40,7 +40,6 @@ from pyasc.passes.analysis.raising_order import map_each, renumber_symbols
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class ElideCopies(FunctionPass):
     """Reads the sources of copies."""
 

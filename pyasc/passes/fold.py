@@ -21,8 +21,6 @@ After (the operands are dead):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Builder, Operation
 from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
@@ -31,7 +29,6 @@ from pyasc.passes.analysis.constants import fold_operation
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Fold(FunctionPass):
     """Constant folding."""
 

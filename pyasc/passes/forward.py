@@ -46,7 +46,6 @@ MAX_KNOWN = 8
 """Elements of one array that are remembered at a time."""
 
 
-@dataclass(frozen=True)
 class Forward(FunctionPass):
     """Store-to-load forwarding, dead store elimination and scalar promotion; each can be turned off."""
 

@@ -23,7 +23,6 @@ becomes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import mem, scf, st
@@ -34,7 +33,6 @@ from pyasc.passes.analysis.fusion import I64, drop_dimension, merge, mergeable, 
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Fuse(FunctionPass):
     """Merges and fuses in every block of a function, innermost results again."""
 

@@ -22,8 +22,6 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Builder, Operation
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
@@ -36,7 +34,6 @@ from pyasc.passes.base import Context, FunctionPass
 _SLOW_ON_INTEGERS = frozenset(("floordiv", "mod", "fmod", "pow"))
 
 
-@dataclass(frozen=True)
 class IfConvert(FunctionPass):
     """If-conversion of branches with at most `limit` operations a side."""
 

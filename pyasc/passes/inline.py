@@ -27,15 +27,12 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects.func import Call, Func, Module
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.registry import PassError
 
 
-@dataclass(frozen=True)
 class Inline(Pass):
     """Inlining of every call."""
 

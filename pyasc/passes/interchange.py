@@ -15,7 +15,6 @@ which walks rows. Parallel and reduction iterators may change places unless the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Value
@@ -26,7 +25,6 @@ from pyasc.passes.analysis.contraction import match_contraction
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Interchange(FunctionPass):
     """Reorders the iterators of structured ops for contiguous access."""
 

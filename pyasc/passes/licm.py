@@ -30,8 +30,6 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
@@ -42,7 +40,6 @@ from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Licm(FunctionPass):
     """Loop-invariant code motion."""
 

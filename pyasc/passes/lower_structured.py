@@ -20,7 +20,6 @@ becomes
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Value, block_of
@@ -37,7 +36,6 @@ Point = list[Value]
 """The value of each iterator; the ones that no loop binds yet are absent from the end."""
 
 
-@dataclass(frozen=True)
 class LowerStructured(FunctionPass):
     """Lowers every structured op of a function."""
 

@@ -35,7 +35,6 @@ from pyasc.passes.analysis.tensor_kernels import KERNELS
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class LowerTensors(FunctionPass):
     """Lowers every tensor operation of a function."""
 

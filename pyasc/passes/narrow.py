@@ -49,7 +49,6 @@ COMPARISONS = frozenset("lt le gt ge eq ne".split())
 I64 = ScalarType(dtypes.i64)
 
 
-@dataclass(frozen=True)
 class Narrow(FunctionPass):
     """Narrowing of 64-bit integer arithmetic. `guard` allows launch checks of sizes."""
 

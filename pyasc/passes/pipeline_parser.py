@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -59,7 +58,7 @@ def _entries(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def _options(name: str, text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
-    types = {each.name: str(each.type) for each in fields(load(name))}
+    types = load(name).options()
     values: dict[str, Any] = {}
     position = 0
     while position < len(text):

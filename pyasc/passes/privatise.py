@@ -19,12 +19,12 @@ serves where it has few iterations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
+from pyasc.ir.record import Record
 from pyasc.ir.traits import CHECKS, PURE, TERMINATOR
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
@@ -39,7 +39,6 @@ COMBINING = frozenset(("add", "maximum", "minimum", "pymax", "pymin", "and", "or
 """What may be combined in any order on integers."""
 
 
-@dataclass(frozen=True)
 class Privatise(FunctionPass):
     """Private tables for loops of at least `few` iterations, `task` iterations a task.
 
@@ -65,8 +64,7 @@ class Privatise(FunctionPass):
         return changed
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(Record):
     """What a loop does to its table: `table[indices] = fn(table[indices], value)`, by these operations."""
 
     ref: Value
@@ -117,9 +115,10 @@ def _update_of(op: Operation) -> Update | None:
         return None
     for old, value in (new.args, new.args[::-1]):
         load = old.op
-        if isinstance(load, mem.Load) and load.ref is op.ref and list(load.indices) == list(op.indices):
-            if list(load.value.uses) == [new] and new.args.count(old) == 1:
-                return Update(op.ref, tuple(op.indices), new.fn, value, (load, new, op))
+        if not isinstance(load, mem.Load) or load.ref is not op.ref or list(load.indices) != list(op.indices):
+            continue
+        if list(load.value.uses) == [new] and new.args.count(old) == 1:
+            return Update(op.ref, tuple(op.indices), new.fn, value, (load, new, op))
     return None
 
 
@@ -192,7 +191,9 @@ class _Writer:
 
         e.loop(0, tasks, merge, name="task")
 
-    def _task(self, e: Emitter, low: Value, high: Value, keep: Callable[[Emitter, Value, Value], None]) -> None:
+    def _task(
+        self, e: Emitter, low: Value, high: Value, keep: Callable[[Emitter, Value, Value], None]
+    ) -> None:
         """Clear the tables, update them, and keep what they add up to."""
         update = self.update
         private = e.alloc([self.tables * update.elements], update.dtype, "private")
@@ -255,7 +256,11 @@ class _Writer:
             body(e, place, flat)
             return
         e.loop(
-            0, extents[0], lambda i, k, _: self._over(i, extents[1:], [*place, k], body), kind="parallel", name="bin"
+            0,
+            extents[0],
+            lambda i, k, _: self._over(i, extents[1:], [*place, k], body),
+            kind="parallel",
+            name="bin",
         )
 
 

@@ -26,7 +26,6 @@ After (uses of `%2`, `%3` and `%4` are `true`, `%i` and `%i`):
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
@@ -40,7 +39,6 @@ from pyasc.passes.base import Context, FunctionPass
 MAX_ROUNDS = 3
 
 
-@dataclass(frozen=True)
 class Prove(FunctionPass):
     """Simplification by symbolic bounds."""
 

@@ -60,7 +60,6 @@ from pyasc.passes.base import Context, FunctionPass
 Access = py.Load | py.Store | py.Atomic
 
 
-@dataclass(frozen=True)
 class ResolveIndices(FunctionPass):
     """Index resolution; `unchecked` trusts what cannot be proved, and an index out of range then does anything."""
 

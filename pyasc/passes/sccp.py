@@ -45,7 +45,6 @@ from pyasc.passes.analysis.constants import Number, fold_operation
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Sccp(FunctionPass):
     """Sparse conditional constant propagation."""
 

@@ -20,8 +20,6 @@ becomes loops over panels and rows around
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.dialects import st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.cache_tiles import tile_transposed
@@ -32,7 +30,6 @@ from pyasc.passes.analysis.tile_contraction import tile_contraction
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class ScheduleCpu(FunctionPass):
     """Chooses a schedule for each structured op.
 

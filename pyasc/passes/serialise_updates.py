@@ -15,8 +15,6 @@ becomes `kind = "sequential"`, with a remark that says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.dialects import scf
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import Polynomials
@@ -26,7 +24,6 @@ from pyasc.passes.analysis.ranges import Ranges
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class SerialiseUpdates(FunctionPass):
     """Takes the parallel mark off loops whose updates may meet."""
 

@@ -25,7 +25,6 @@ After:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from pyasc.ir import dtypes
@@ -38,7 +37,6 @@ from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Unroll(FunctionPass):
     """Loop unrolling; see the page for the options."""
 

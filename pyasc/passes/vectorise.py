@@ -29,18 +29,17 @@ task. Loops that do not fit stay marked, for the compiler to try.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import scf, vec
 from pyasc.ir.dialects.func import Func
+from pyasc.ir.record import Record
 from pyasc.passes.analysis.tasks import split_tasks
 from pyasc.passes.analysis.vector_loops import LoopWriter, Schedule, idle_time, may_stream, streamed_flag
 from pyasc.passes.analysis.vector_plan import NotVectorisable, VectorPlan, plan_vectors
 from pyasc.passes.base import Context, FunctionPass
 
 
-@dataclass(frozen=True)
 class Vectorise(FunctionPass):
     """Explicit vectors of `vector_bytes`.
 
@@ -106,8 +105,7 @@ class Vectorise(FunctionPass):
         return max(direct, key=lambda loop: idle_time(nest.inner[loop]))
 
 
-@dataclass(frozen=True)
-class Nest:
+class Nest(Record):
     """An outermost loop and the planned loops in it (perhaps itself)."""
 
     root: scf.For

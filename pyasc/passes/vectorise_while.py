@@ -29,7 +29,6 @@ iterations of the loop around where there is one, as near points tend to take al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import mem, scf
@@ -48,7 +47,6 @@ MANY_VECTORS = 5
 """Carried vectors from which two parts fill the registers."""
 
 
-@dataclass(frozen=True)
 class VectoriseWhile(FunctionPass):
     """Vectors of `vector_bytes` across the iterations of parallel loops that hold while loops."""
 

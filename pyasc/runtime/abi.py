@@ -8,12 +8,12 @@ object when it was compiled elsewhere; the launchers are made from it alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record, changed
 from pyasc.ir.sizes import SizeExpr, parse_size, simplify
 from pyasc.ir.types import RefType, dtype_of
 
@@ -28,8 +28,7 @@ REQUIRED = object()
 """The default of a Python parameter that has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayParam:
+class ArrayParam(Record):
     """An array of the C function. A `returned` one is made by the launcher and given back to the caller."""
 
     name: str
@@ -40,8 +39,7 @@ class ArrayParam:
     returned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarParam:
+class ScalarParam(Record):
     """A number, passed by value. `weak` is `"int"`, `"float"` or `"bool"` where a Python number is taken."""
 
     name: str
@@ -49,8 +47,7 @@ class ScalarParam:
     weak: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonParam:
+class PythonParam(Record):
     """A parameter of the Python function. A `constexpr` one has the value that the kernel was compiled for."""
 
     name: str
@@ -61,8 +58,7 @@ class PythonParam:
     value: Any = None
 
 
-@dataclass(frozen=True)
-class KernelABI:
+class KernelABI(Record):
     """One compiled function: `params` and then `sizes` in C order, `signature` as Python sees it.
 
     `returns_tuple` says that even a single returned array comes in a tuple.
@@ -192,7 +188,7 @@ def weak_kinds(func: Func) -> dict[str, str]:
 
 def with_symbol(abi: KernelABI, symbol: str) -> KernelABI:
     """The same function under another symbol."""
-    return replace(abi, symbol=symbol)
+    return changed(abi, symbol=symbol)
 
 
 @cache

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import KernelTypeError, LaunchError
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 
 Array = np.ndarray[Any, Any]
 
@@ -19,8 +19,7 @@ _CPU_DEVICES = frozenset({1, 3, 11, 13})
 """DLPack's numbers of memories that the host can read: plain, pinned by CUDA or ROCm, managed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(Record):
     """An array argument: its element type and number of dimensions."""
 
     dtype: DType
@@ -30,8 +29,7 @@ class ArrayType:
         return f"{self.dtype.numpy} array of {self.rank} dimension{'' if self.rank == 1 else 's'}"
 
 
-@dataclass(frozen=True, slots=True)
-class NumberType:
+class NumberType(Record):
     """A number with an element type: a NumPy scalar, or what an `asc.float32` parameter takes."""
 
     dtype: DType
@@ -40,8 +38,7 @@ class NumberType:
         return self.dtype.numpy
 
 
-@dataclass(frozen=True, slots=True)
-class WeakType:
+class WeakType(Record):
     """A Python number: `"int"`, `"float"` or `"bool"`."""
 
     name: str
@@ -50,8 +47,7 @@ class WeakType:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantType:
+class ConstantType(Record):
     """A compile-time value. Equal constants have equal keys, and `1`, `True` and `1.0` differ."""
 
     key: str
@@ -150,8 +146,7 @@ def _says_read_only(value: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class _Memory:
+class _Memory(Record):
     """Someone else's memory with the array interface of it."""
 
     owner: Array

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyasc import knobs
+from pyasc.ir.record import Record
 from pyasc.passes.base import Context, Remark, run_passes
 from pyasc.passes.instrument import Instrument
 from pyasc.passes.pipeline_parser import Options, parse_pipeline
@@ -47,8 +48,7 @@ class LoweredKernel:
     watched: tuple[Watched, ...] = ()
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(Record):
     """The C++ text of some kernels, with the interface and the check sites of each, in order."""
 
     text: str

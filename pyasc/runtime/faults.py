@@ -6,18 +6,17 @@ from __future__ import annotations
 import builtins
 import linecache
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.record import Record
 
 NO_MEMORY = -1
 _KERNEL = "__pyasc_kernel__"
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Record):
     """One check of a kernel: the exception's class, a format over the values that failed it, and the line."""
 
     error: str
@@ -25,8 +24,7 @@ class Site:
     loc: Location = UNKNOWN
 
 
-@dataclass(frozen=True)
-class Faults:
+class Faults(Record):
     """The check sites of one kernel, by number from 1."""
 
     kernel: str

@@ -28,6 +28,7 @@ from typing import Any
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.runtime.abi import REQUIRED, ArrayParam, Extent, KernelABI, PythonParam, ScalarParam, numpy_dtype
 from pyasc.runtime.shapes import Bind, size_steps
@@ -71,8 +72,7 @@ _SCALAR_CTYPES: dict[DType, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Record):
     """The C function of a kernel, bound to release the interpreter's lock and to hold it.
 
     `fail` raises the Python exception for a status that is not 0 and the fault's values; `can_fail` is false

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.diagnostics import LaunchError
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr, print_dim
 from pyasc.runtime.abi import ArrayParam, Extent, KernelABI
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Record):
     """A size follows from one extent: `size = sign * (extent - offset)`."""
 
     size: str
@@ -22,8 +21,7 @@ class Bind:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Record):
     """One extent must have this value once the sizes before it are bound."""
 
     param: str

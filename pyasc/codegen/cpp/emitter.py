@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyasc.codegen.cpp import nodes
 from pyasc.codegen.cpp.lower import EmitOptions, FunctionLowering, Site
 from pyasc.codegen.cpp.render import render
 from pyasc.ir.dialects import func
+from pyasc.ir.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedKernel:
+class EmittedKernel(Record):
     """What the launcher must know of one emitted function: check sites by number (from 1) and print formats."""
 
     symbol: str
@@ -21,8 +20,7 @@ class EmittedKernel:
     prints: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedUnit:
+class EmittedUnit(Record):
     """A translation unit and its kernels."""
 
     text: str

@@ -15,14 +15,14 @@ from pyasc.codegen.cpp.values import Buffer, add_all, may_inline, multiply, size
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.location import Location
+from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, VectorType, dtype_of
 
 STACK_LIMIT = 32 * 1024
 """Bytes up to which a buffer of constant size stands on the stack of the thread that runs its scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Record):
     """What a failed check says: the exception's class name, a format over its values, and the source line."""
 
     error: str

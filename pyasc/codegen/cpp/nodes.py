@@ -6,7 +6,9 @@ Every decision has been taken when these exist; `render` prints each through the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from pyasc.ir.record import Record
 
 PRIMARY, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY = 17, 16, 14, 13, 12, 10, 9
 BIT_AND, BIT_XOR, BIT_OR, TERNARY = 8, 7, 6, 3
@@ -28,15 +30,13 @@ class Expr:
         return self.text
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Record, frozen=False):
     """A statement. `comment` names the source line it came from, or is empty."""
 
-    comment: str = field(default="", kw_only=True)
+    comment = ""
 
 
-@dataclass(slots=True)
-class Declare(Node):
+class Declare(Node, frozen=False):
     """`type name = value;`, const unless it is assigned again."""
 
     type: str
@@ -45,30 +45,26 @@ class Declare(Node):
     const: bool = True
 
 
-@dataclass(slots=True)
-class Assign(Node):
+class Assign(Node, frozen=False):
     """`target = value;`"""
 
     target: str
     value: str
 
 
-@dataclass(slots=True)
-class Call(Node):
+class Call(Node, frozen=False):
     """An expression evaluated for its effect."""
 
     text: str
 
 
-@dataclass(slots=True)
-class Pragma(Node):
+class Pragma(Node, frozen=False):
     """A directive that stands between statements."""
 
     text: str
 
 
-@dataclass(slots=True)
-class For(Node):
+class For(Node, frozen=False):
     """A counted loop; `pragmas` stand before it."""
 
     counter: str
@@ -79,23 +75,20 @@ class For(Node):
     pragmas: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class While(Node):
+class While(Node, frozen=False):
     """A loop while `condition` holds; `true` loops until a `Break`."""
 
     condition: str
     body: list[Node]
 
 
-@dataclass(slots=True)
-class Break(Node):
+class Break(Node, frozen=False):
     """Leaves the loop unless `condition` holds."""
 
     condition: str
 
 
-@dataclass(slots=True)
-class If(Node):
+class If(Node, frozen=False):
     """A branch; an empty `otherwise` is left out."""
 
     condition: str
@@ -103,8 +96,7 @@ class If(Node):
     otherwise: list[Node]
 
 
-@dataclass(slots=True)
-class StackArray(Node):
+class StackArray(Node, frozen=False):
     """A small buffer on the stack."""
 
     type: str
@@ -113,8 +105,7 @@ class StackArray(Node):
     alignment: int
 
 
-@dataclass(slots=True)
-class HeapArray(Node):
+class HeapArray(Node, frozen=False):
     """A buffer of run-time size, released at the end of its scope; `failed` is what follows a lack of memory."""
 
     type: str
@@ -124,16 +115,14 @@ class HeapArray(Node):
     failed: str
 
 
-@dataclass(slots=True)
-class Check(Node):
+class Check(Node, frozen=False):
     """Leaves the function through `failed` unless `condition` holds."""
 
     condition: str
     failed: str
 
 
-@dataclass(slots=True)
-class Fork(Node):
+class Fork(Node, frozen=False):
     """Runs an outlined loop body over `[0, count)` in chunks of `grain`, on the pool."""
 
     function: str
@@ -144,15 +133,13 @@ class Fork(Node):
     failed: str
 
 
-@dataclass(slots=True)
-class Return(Node):
+class Return(Node, frozen=False):
     """Leaves the function with a value, or with none."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Record):
     """A typed name: a parameter or a captured value. `restrict` promises that nothing else names its memory."""
 
     type: str
@@ -165,8 +152,7 @@ class Variable:
         return f"{self.type}{' __restrict' if self.restrict else ''} {self.name}"
 
 
-@dataclass(slots=True)
-class Outlined(Node):
+class Outlined(Node, frozen=False):
     """The body of a threaded loop: a struct of what it captures and a function over a chunk."""
 
     context: str
@@ -175,8 +161,7 @@ class Outlined(Node):
     body: list[Node]
 
 
-@dataclass(slots=True)
-class Function(Node):
+class Function(Node, frozen=False):
     """An exported kernel, with the loop bodies outlined from it standing before it."""
 
     name: str
@@ -186,8 +171,7 @@ class Function(Node):
     title: str
 
 
-@dataclass(slots=True)
-class Unit(Node):
+class Unit(Node, frozen=False):
     """A translation unit."""
 
     source: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from functools import cache
 
 from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, Variable
@@ -17,9 +16,9 @@ _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 @cache
 def _parts(kind: type[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The fields of a kind of node that hold text, and those that hold lists of nodes."""
-    declared = [part for part in fields(kind) if part.name != "comment"]
-    children = tuple(part.name for part in declared if str(part.type).startswith("list["))
-    return tuple(part.name for part in declared if part.name not in children), children
+    names = kind.__match_args__
+    children = tuple(name for name in names if str(kind.__annotations__[name]).startswith("list["))
+    return tuple(name for name in names if name not in children), children
 
 
 def walk(body: Iterable[Node]) -> Iterator[Node]:

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.codegen.cpp.nodes import PRIMARY, PRODUCT, SUM, Expr
 from pyasc.ir.core import Operation, Value
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import CONSTANT, PURE, READS
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Record):
     """A ref as C++ sees it: a pointer expression, extents, and element strides (None: row-major)."""
 
     pointer: str

@@ -11,6 +11,7 @@ from pyasc.ir import sizes
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, mem, scf, tensor
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import TensorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
@@ -24,8 +25,7 @@ MAX_CONSTANT = 1 << 40
 """A larger constant does not count as tame."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Record):
     """`scale * name` is at least (at most) one of `any_of`; which one is open, so a proof has to hold for each."""
 
     scale: int

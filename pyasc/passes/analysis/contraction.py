@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import arith, st
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, dtype_of
 
 
-@dataclass(frozen=True)
-class Contraction:
+class Contraction(Record):
     """`out[...] += vector[...] * scalar[...]` over reduction iterators.
 
     `lane` walks the last dimension of the output and occurs in `vector` alone; `row` (or None) is parallel and

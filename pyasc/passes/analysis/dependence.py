@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from pyasc.ir import sizes
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import mem, scf, vec
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import VectorType
 from pyasc.passes.analysis.affine import integer_of
@@ -40,8 +40,7 @@ MAX_ACCESSES = 96
 Meeting = Literal["same", "distinct", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Record):
     """One operation's access to memory. `indices` is None where the operation touches more than one element."""
 
     op: Operation
@@ -51,8 +50,7 @@ class Access:
     atomic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Record):
     """Two accesses of a loop that may touch one element in different iterations."""
 
     first: Access

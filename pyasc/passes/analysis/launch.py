@@ -9,11 +9,11 @@ magnitude stand alone on one side, or are checked to be small as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir import sizes
 from pyasc.ir.core import Builder, Operation, OpT, Value
 from pyasc.ir.dialects import arith, func, mem, scf
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType
@@ -29,8 +29,7 @@ MAX_MAGNITUDE = 1 << 54
 """Names of unlimited magnitude are checked to be below this; times `MAX_FACTOR` and a few of them, no sum wraps."""
 
 
-@dataclass(frozen=True)
-class Extremes:
+class Extremes(Record):
     """The least and greatest value of an index, attained whenever all `guards` are at least 0.
 
     A guard says of one loop that it has an iteration; where one fails, the index is never used.

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf
+from pyasc.ir.record import Record
 from pyasc.ir.traits import CHECKS
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.dependence import Access, accesses_inside, accesses_of
@@ -15,8 +14,7 @@ from pyasc.passes.analysis.ranges import Ranges
 from pyasc.passes.analysis.structure import is_inside
 
 
-@dataclass(frozen=True)
-class Promotable:
+class Promotable(Record):
     """An element that a loop stores in each iteration, and every access of the loop to it, in order."""
 
     access: Access

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.effects import is_local, root_of
@@ -16,8 +16,7 @@ ASSOCIATIVE = frozenset(("add", "mul", "minimum", "maximum", "pymin", "pymax", "
 """Functions whose running combination may be made in any order (floats: within the bound of reductions)."""
 
 
-@dataclass(frozen=True)
-class Race:
+class Race(Record):
     """Two accesses that touch one element in different iterations. `distance` is how many iterations apart."""
 
     first: mem.Load | mem.Store
@@ -25,8 +24,7 @@ class Race:
     distance: int
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(Record):
     """`ref[indices] = fn(ref[indices], value)`: a load and the store that puts its combination back."""
 
     load: mem.Load

@@ -23,13 +23,13 @@ A loop over tiles around a loop over the elements of a tile becomes one iterator
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir import affine
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith, mem, scf, st
 from pyasc.ir.dtypes import i64
+from pyasc.ir.record import Record
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Nest, index, integer_of, materialise
 from pyasc.passes.analysis.effects import may_alias
@@ -60,8 +60,7 @@ from pyasc.passes.analysis.structured import loads_to_inputs
 I64 = ScalarType(i64)
 
 
-@dataclass(frozen=True)
-class Maps:
+class Maps(Record):
     """The bounds and maps of the op over the loop's counter (d0) and its own iterators; None is not affine."""
 
     lower: list[AffineExpr | None]

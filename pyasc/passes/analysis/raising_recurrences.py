@@ -15,11 +15,11 @@ a reduction:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.raising import CannotRaise, captured
 from pyasc.passes.analysis.tensor_kernels import identity
@@ -36,8 +36,7 @@ Combine = Callable[[Builder, list[Value], list[Value]], list[Value]]
 """Emits the combination of running values and new ones."""
 
 
-@dataclass(frozen=True)
-class Recurrence:
+class Recurrence(Record):
     """A group of carried values that follow from each other.
 
     `slots` numbers them. `emit_new` computes, outside of the recurrence, one new value for each slot; `combine`

@@ -17,13 +17,13 @@ scf.yield %v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyasc.ir import affine
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, st
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Nest, integer_of
 from pyasc.passes.analysis.effects import may_alias
@@ -37,8 +37,7 @@ from pyasc.passes.analysis.raising import (
 )
 
 
-@dataclass(frozen=True)
-class Running:
+class Running(Record):
     """A value that the loop carries (number `slot`) through the op's inits `numbers`.
 
     `cell` holds it at the end; None when nothing needs it.

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.types import VectorType
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.contraction import Contraction
@@ -17,8 +17,7 @@ MIDDLE_ROWS = 4
 """Rows of the smaller tile that takes what full tiles leave over."""
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Record):
     """The vector unit of the host."""
 
     vector_bytes: int

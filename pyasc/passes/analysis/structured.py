@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir import affine, dtypes
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Block, Builder, Region, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, st
+from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim, SizeExpr, lift
 from pyasc.ir.types import ScalarType, Type, dtype_of
 from pyasc.passes.analysis.affine import Nest, index, materialise
@@ -20,8 +20,7 @@ Body = Callable[[Builder, list[Value]], list[Value]]
 """Emits the body of a structured op from its iterator values and returns what it yields."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Record):
     """One output of a structured op to be built. `axes` lists the iterator that walks each dimension,
     or -1 for a dimension of size 1."""
 
