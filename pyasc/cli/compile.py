@@ -16,6 +16,8 @@ from pyasc.cli.failures import MISSING, Failure
 from pyasc.cli.loading import lowered_kernels
 from pyasc.cli.options import request_of, specialisation_options
 from pyasc.cli.output import print_remarks, write_text
+from pyasc.passes.analysis.soc import DEFAULT_SOC, soc_named
+from pyasc.passes.pipelines import ascend_pipeline
 from pyasc.runtime.compiler import LEVELS, PIPELINE_BY_LEVEL, LoweredKernel, Unit, emit, module_of
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def compile_command(
     kind = _kind(emit, output)
     _check_target(target, kind)
     request = request_of(file, kernels, shapes, types, constants, PIPELINE_BY_LEVEL[opt_level])
+    if kind == "ascendc":
+        request = replace(request, pipeline=ascend_pipeline(DEFAULT_SOC if target == "cpu" else target))
     if kind.startswith("ir="):
         request = replace(request, pipeline=pipeline_of(kind.removeprefix("ir=")))
     lowered = lowered_kernels(replace(request, dump=save_temps))
@@ -80,6 +84,8 @@ def compile_command(
         write_text(ir_text(lowered), output)
     elif kind == "cpp":
         write_text(unit_of(lowered).text, output)
+    elif kind == "ascendc":
+        write_text(ascend_text(lowered), output)
     else:
         assert output is not None
         _build(unit_of(lowered), output, opt_level, save_temps, verbose)
@@ -99,13 +105,13 @@ def _kind(emit: str | None, output: Path | None) -> str:
 
 def _check_target(target: str, kind: str) -> None:
     """Raises Failure for a target that cannot be compiled for."""
-    if target == "cpu" and kind != "ascendc":
+    if target == "cpu":
         return
     if target != "cpu" and not target.lower().startswith("ascend"):
         raise click.UsageError(f"--target {target!r}: expected one of {_TARGETS}")
     if kind == "ascendc":
-        needs = "comes with the Ascend back end, which this version of pyasc does not have yet"
-        raise Failure(f"--emit ascendc {needs}; --emit cpp shows the code for the cpu device", MISSING)
+        soc_named(target)
+        return
     raise Failure(
         f"an object for {target} needs the Ascend back end, which this version of pyasc does not have yet, and the "
         "compiler `bisheng` of CANN (install the CANN toolkit and source its set_env.sh); use --target cpu here",
@@ -124,6 +130,16 @@ def ir_text(lowered: Sequence[LoweredKernel]) -> str:
     """The IR of all kernels in one module."""
     whole = module_of(func for kernel in lowered for func in kernel.module.functions)
     return f"{whole}\n"
+
+
+def ascend_text(lowered: Sequence[LoweredKernel]) -> str:
+    """The Ascend C of a kernel. Raises Failure where there are several."""
+    from pyasc.runtime.ascend import ascend_kernel
+
+    if len(lowered) > 1:
+        names = ", ".join(kernel.abi.name for kernel in lowered)
+        raise Failure(f"Ascend C has one file a kernel, and there are {names}: say which with --kernel")
+    return ascend_kernel(lowered[0]).file.text
 
 
 def unit_of(lowered: Sequence[LoweredKernel]) -> Unit:

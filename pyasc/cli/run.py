@@ -24,6 +24,7 @@ _HELP = """Run a kernel of FILE: an object that pyasc compiled, a Python file, o
 \b
   pyasc run kernel.o --arg x=x.npy --arg y=zeros:float32:1024 --out y=y.npy
   pyasc run kernel.py --kernel scale --arg x=arange:float32:8 --arg s=2.5 --print y
+  pyasc run kernel.cpp --arg x=random:float32:1000 --arg o=poison:float32:1000 --arg n=u64:1000 --blocks 8
 
 An argument is one of
 
@@ -46,6 +47,7 @@ Kernel = Callable[..., Any]
 @click.option("--out", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save an array after the run.")
 @click.option("--print", "printed", multiple=True, metavar="NAME", help="Print an array after the run.")
 @click.option("--device", metavar="DEVICE", help="cpu, model or npu.")
+@click.option("--blocks", type=click.IntRange(1, 65535), default=1, help="Blocks to launch, for Ascend C.")
 @click.option("--time", "timed", is_flag=True, help="Print how long a second run took.")
 def run_command(
     file: str,
@@ -54,11 +56,15 @@ def run_command(
     outputs: Sequence[str],
     printed: Sequence[str],
     device: str | None,
+    blocks: int,
     timed: bool,
 ) -> None:
     """Load, run, save."""
     from pyasc.runtime.device import set_device
 
+    if file.endswith(".cpp"):
+        run_ascendc(file, name, arguments, outputs, printed, blocks)
+        return
     if device is not None:
         set_device(device)
     values = {key: argument(key, text) for key, text in pairs("--arg", arguments)}
@@ -75,6 +81,40 @@ def run_command(
         start = time.perf_counter()
         kernel(**values)
         print(f"{(time.perf_counter() - start) * 1e3:.3f} ms")
+
+
+def run_ascendc(
+    file: str,
+    name: str | None,
+    arguments: Sequence[str],
+    outputs: Sequence[str],
+    printed: Sequence[str],
+    blocks: int,
+) -> None:
+    """Run a file of Ascend C on the model. Raises Failure with what the model found."""
+    from pyasc.model.arguments import parse_argument
+    from pyasc.model.driver import Array, ModelError, run
+    from pyasc.runtime.model import build_file
+
+    if not Path(file).is_file():
+        raise Failure(f"cannot read {file}: no such file")
+    try:
+        given = [parse_argument(text) for text in arguments]
+        result = run(build_file(Path(file)), [value for _, value in given], entry=name, blocks=blocks)
+    except ModelError as error:
+        raise Failure(str(error)) from None
+    names = [key for key, value in given if isinstance(value, Array) and value.output]
+    arrays = dict(zip(names, result.outputs, strict=True))
+    if result.printed:
+        print(result.printed, end="")
+    _save(arrays, pairs("--out", outputs))
+    for key in printed:
+        print(f"{key} = {_array(arrays, key)}")
+    if not outputs and not printed:
+        _summarise(arrays)
+    print(f"predicted: {result.predicted_us:.2f} us on {blocks} block(s)")
+    if result.findings:
+        raise Failure("\n".join(str(finding) for finding in result.findings))
 
 
 def _launch(kernel: Kernel, values: dict[str, Any]) -> Any:

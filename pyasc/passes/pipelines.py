@@ -36,3 +36,13 @@ PIPELINES: dict[str, tuple[str, ...]] = {
     ),
 }
 """From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""
+
+
+def ascend_pipeline(soc: str) -> str:
+    """The pipeline down to Ascend C calls, for one SoC."""
+    tiles = f"lower-to-tiles{{soc={soc}}}"
+    return ",".join(tiles if name == "lower-to-tiles" else name for name in _flat("ascend"))
+
+
+def _flat(name: str) -> list[str]:
+    return [each for entry in PIPELINES[name] for each in (_flat(entry) if entry in PIPELINES else [entry])]

@@ -140,7 +140,7 @@ class Kernel:
         return lowering_of(lambda: self.specialise(types))
 
     def source(self, target: str | None = None, *args: Any, **kwargs: Any) -> str:
-        """The source that a target's compiler gets: C++ for `"cpu"` (the default).
+        """The source that a target's compiler gets: C++ for `"cpu"` (the default), Ascend C for `"ascend910b1"`.
 
         Further arguments are as in `compile`. Raises UnsupportedError for a target whose back end is missing.
         """

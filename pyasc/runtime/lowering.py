@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pyasc.ir.diagnostics import UnsupportedError
 from pyasc.runtime.compiler import LEVELS, emit
 
 if TYPE_CHECKING:
@@ -46,9 +45,17 @@ def lowering_of(specialise: Callable[[], Specialisation]) -> Lowering:
 
 
 def source_of(specialisation: Specialisation, target: str) -> str:
-    """The source for a target. Raises UnsupportedError for one whose back end is missing."""
-    if target != "cpu":
-        raise UnsupportedError(
-            f"the source for {target} needs the Ascend back end, which this pyasc does not have"
-        )
-    return emit([specialisation.lowered()]).text
+    """The source for a target. Raises UnsupportedError for one that pyasc does not emit."""
+    if target == "cpu":
+        return emit([specialisation.lowered()]).text
+    return ascend_source(specialisation, target)
+
+
+def ascend_source(specialisation: Specialisation, target: str) -> str:
+    """The Ascend C for a SoC. Raises UnsupportedError for a SoC or a line that is not lowered."""
+    from pyasc.passes.analysis.soc import soc_named
+    from pyasc.passes.pipelines import ascend_pipeline
+    from pyasc.runtime.ascend import ascend_kernel
+
+    soc = soc_named(target)
+    return ascend_kernel(specialisation.lowered(ascend_pipeline(soc.name))).file.text

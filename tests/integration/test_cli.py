@@ -125,7 +125,7 @@ def test_save_temps_keeps_the_stages(capsys: pytest.CaptureFixture[str], add_ir:
     ("arguments", "code", "message"),
     [
         (["--emit", "cpp", "--target", "ascend910b1"], 3, "CANN"),
-        (["--emit", "ascendc"], 3, "comes with the Ascend back end"),
+        (["--emit", "ascendc", "--target", "ascend310p3"], 1, "architecture 2201"),
         (["--emit", "cpp", "--target", "gpu"], 2, "--target 'gpu': expected one of cpu, ascend910b1"),
         (["--emit", "elf"], 2, "expected obj, cpp, ascendc or ir=LEVEL"),
         (["--emit", "ir=tile9"], 2, "there is no level 'tile9'; the levels are py, loop"),

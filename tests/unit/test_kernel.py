@@ -290,11 +290,12 @@ def test_lower_takes_types_in_place_of_arguments() -> None:
         double.lower()
 
 
-def test_sources_and_costs_that_need_the_ascend_back_end() -> None:
-    with pytest.raises(asc.UnsupportedError, match="ascend910b1 needs the Ascend back end"):
-        scale.source("ascend910b1")
-    with pytest.raises(asc.DeviceMissing, match="the model device is not available"):
-        scale.cost(f32(1), f32(1))
+def test_sources_for_ascend() -> None:
+    assert "class Scale" in scale.source("ascend910b1")
+    with pytest.raises(asc.UnsupportedError, match="code is emitted for architecture 2201"):
+        scale.source("ascend310p3")
+    with pytest.raises(asc.UnsupportedError, match="no target is called 'ascend1'"):
+        scale.source("ascend1")
 
 
 def test_a_kernel_of_a_text_that_is_not_executed() -> None:
@@ -390,9 +391,8 @@ def test_many_threads_may_make_the_first_call_at_once() -> None:
 
 
 def test_devices_that_are_not_there_say_what_to_do() -> None:
-    for name in ("npu", "model"):
-        with pytest.raises(asc.DeviceMissing, match=r'use asc\.set_device\("cpu"\)'):
-            asc.set_device(name)
+    with pytest.raises(asc.DeviceMissing, match=r'use asc\.set_device\("cpu"\)'):
+        asc.set_device("npu")
     with pytest.raises(asc.DeviceMissing, match="there are npu, cpu, model; did you mean 'cpu'"):
         asc.set_device("cpus")
     assert asc.current_device().name == "cpu"
