@@ -134,7 +134,11 @@ def _core_object(source: Path, headers: str, cache: Path, compile_fn: CompileFn,
 
 
 def core_library(cache: Path, compile_fn: CompileFn, compiler_id: str = "") -> Path:
-    """The core library, built into `cache` unless it is there. `compiler_id` names compiler and host processor."""
+    """The core library, built into `cache` unless it is there.
+
+    `compiler_id` names compiler and host processor: the library is tuned for the processor, so a cache that several
+    machines share must keep theirs apart.
+    """
     target = cache / f"libpyasc_model-{_key(_digest(), compiler_id)}.so"
     if not target.exists():
         headers = _digest(".h")

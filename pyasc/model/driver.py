@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +42,8 @@ __all__ = [
     "run",
 ]
 
+# The core library runs one launch at a time, and ctypes lets other threads in while it does.
+_ONE_LAUNCH = threading.Lock()
 _PYTHON_LINE = re.compile(r"//\s*(\S+\.py:\d+)")
 # After these a launch did not do all it meant to, so what it left unwritten says nothing.
 _STOPPING = ("deadlock", "crash", "timeout")
@@ -249,7 +252,9 @@ def _call(
     try:
         configure(core, handle)
         call = ctypes.cast(getattr(library, f"pyasc_model_call_{entry.name}"), ctypes.c_void_p)
-        return _read_report(core.pyasc_model_run(handle, call, pointers))
+        with _ONE_LAUNCH:
+            raw = core.pyasc_model_run(handle, call, pointers)
+        return _read_report(raw)
     finally:
         core.pyasc_model_destroy(handle)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -253,3 +254,10 @@ def test_the_reserved_part_of_ub_can_be_taken_back(tmp_path: Path) -> None:
     path = _write(tmp_path, body, "large")
     assert any("capacity" in text for text in _run(path))
     assert not any("capacity" in text for text in _run(path, reserved_ub=False))
+
+
+def test_threads_may_launch_at_once() -> None:
+    expected = run(reference("add_half"), _add_arguments(3000)).outputs[0]
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(run, reference("add_half"), _add_arguments(3000), blocks=3) for _ in range(20)]
+        assert all((job.result().outputs[0] == expected).all() for job in jobs)

@@ -406,9 +406,10 @@ void read_reduction(bool sum, DType dtype, void* value, void* index, Loc)
     scalar_cost(1);
     const float v = sum ? core->acc_value : core->extreme_value;
     const uint16_t bits = half_bits(v);
-    memcpy(value, dtype == DType::F16 ? static_cast<const void*>(&bits) : &v, dtype_bytes(dtype));
+    const bool narrow = is_half(dtype);
+    memcpy(value, narrow ? static_cast<const void*>(&bits) : &v, narrow ? 2 : 4);
     if (index != nullptr) {
-        memcpy(index, &core->extreme_index, dtype_bytes(dtype));
+        memcpy(index, &core->extreme_index, narrow ? 2 : 4);
     }
 }
 
