@@ -34,7 +34,8 @@ class ScheduleCpu(FunctionPass):
     """Chooses a schedule for each structured op.
 
     `vector_bytes` and `registers` describe the processor's vector unit; `chunk` is the number of elements
-    that one step of a cut reduction or scan takes.
+    that one step of a cut reduction takes, and the number of bytes of one step of a scan, whose input and output
+    stay in a level-1 cache together.
     """
 
     name = "schedule-cpu"
@@ -50,7 +51,7 @@ class ScheduleCpu(FunctionPass):
             contraction = match_contraction(op)
             if contraction is not None and tile_contraction(contraction, machine):
                 context.count("register tiles")
-            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, max(1, self.chunk // 2)):
+            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.chunk):
                 context.count("chunked ops")
             elif tile_transposed(op):
                 context.count("cache tiles")

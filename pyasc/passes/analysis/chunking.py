@@ -123,7 +123,7 @@ def _combine_partials(op: st.Apply, e: Emitter, partial: Value, count: Value, nu
     e.store(total, op.outputs[number], indices)
 
 
-def chunk_scan(op: st.Apply, chunk: int) -> bool:
+def chunk_scan(op: st.Apply, bytes_of_chunk: int) -> bool:
     """Cut a running combination: the total of a chunk, then, as soon as what stands before it is known, the chunk
     again while it is in a near cache. Chunks are begun in order, and each tells the next one its total."""
     fn = _cuttable(op)
@@ -131,10 +131,10 @@ def chunk_scan(op: st.Apply, chunk: int) -> bool:
         return False
     e = Emitter(Builder.before(op))
     lower, upper = _range(op, e)
-    length = e.index(chunk)
+    dtype = dtype_of(op.outputs[0].type)
+    length = e.index(max(1, bytes_of_chunk // dtype.bytes))
     if _fits_one(lower, upper, length):
         return False
-    dtype = dtype_of(op.outputs[0].type)
     count = _chunk_count(e, lower, upper, length)
     before = e.alloc([e.add(count, 1)], dtype, "before")
     known = e.alloc([e.add(count, 1)], i32, "known")
