@@ -21,7 +21,7 @@ from pyasc.ir.core import Value
 from pyasc.ir.dialects import st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType
-from pyasc.passes.analysis.contraction import match_contraction
+from pyasc.passes.analysis.contraction import fits_register_tile, match_contraction
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -34,7 +34,7 @@ class Interchange(FunctionPass):
         """Look at every structured op; product-sums are left to their register tiles."""
         changed = False
         for op in func.walk():
-            if isinstance(op, st.Apply) and match_contraction(op) is None:
+            if isinstance(op, st.Apply) and not _gets_a_tile(op):
                 order = _better_order(op)
                 if order is not None:
                     permute(op, order)
@@ -43,18 +43,32 @@ class Interchange(FunctionPass):
         return changed
 
 
+def _gets_a_tile(op: st.Apply) -> bool:
+    contraction = match_contraction(op)
+    return contraction is not None and fits_register_tile(contraction)
+
+
 def _better_order(op: st.Apply) -> list[int] | None:
     """The order with the best iterator innermost, or None when it is there already or may not move."""
     if op.rank < 2 or op.strict or set(op.iterators) - {"parallel", "reduction"}:
         return None
     if any(bound.dims for bound in (*op.lower, *op.upper)):
         return None
-    scores = [sum(_contiguity(ref, map_, i) for ref, map_ in _accesses(op)) for i in range(op.rank)]
+    scores = [
+        (sum(_contiguity(ref, map_, i) for ref, map_ in _accesses(op)), _fills_output(op, i))
+        for i in range(op.rank)
+    ]
     last = op.rank - 1
-    best = max(range(op.rank), key=lambda i: (scores[i], i))
+    best = max(range(op.rank), key=lambda i: (*scores[i], i))
     if scores[best] <= scores[last]:
         return None
     return [i for i in range(op.rank) if i != best] + [best]
+
+
+def _fills_output(op: st.Apply, iterator: int) -> bool:
+    """Whether an iterator walks neighbouring elements of an output, so that lanes need not be combined."""
+    pairs = zip(op.outputs, op.output_maps, strict=True)
+    return op.iterators[iterator] == "parallel" and any(_contiguity(r, m, iterator) == 1 for r, m in pairs)
 
 
 def _accesses(op: st.Apply) -> Iterator[tuple[Value, AffineMap]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import arith, st
@@ -120,3 +121,13 @@ def _input_number(op: st.Apply, value: Value) -> int | None:
     if value.owner is not op.body.block or value.index < op.rank:
         return None
     return value.index - op.rank
+
+
+def fits_register_tile(c: Contraction) -> bool:
+    """Whether a register tile can be made: rows that share vectors, and vectors in memory or worth packing."""
+    if c.row is None or c.dtype not in (dtypes.f32, dtypes.f64):
+        return False
+    if any(bound.constant or bound.symbols for bound in c.op.lower):
+        return False
+    packed = c.is_projection and len(c.sums) == 1
+    return packed or (c.has_unit_stride and dtype_of(c.op.inputs[c.vector].type) is c.dtype)
