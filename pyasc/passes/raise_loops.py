@@ -45,6 +45,7 @@ from pyasc.passes.analysis.raising_fills import fold_fills
 from pyasc.passes.analysis.raising_flatten import refusal
 from pyasc.passes.analysis.raising_halves import widen_halves
 from pyasc.passes.analysis.raising_order import join_blocks, order_iterators
+from pyasc.passes.analysis.raising_reroll import reroll
 from pyasc.passes.analysis.raising_seed import seed
 from pyasc.passes.analysis.raising_views import look_through_views
 from pyasc.passes.base import Context, FunctionPass
@@ -71,6 +72,7 @@ class RaiseLoops(FunctionPass):
                 raised += self._try(op, proofs, context)
         fold_fills(func.body.block, proofs.polynomials)
         for op in [op for op in func.walk() if isinstance(op, st.Apply)] if raised or views else ():
+            context.count("products rolled up", reroll(op))
             while join_blocks(op):
                 context.count("joined iterators")
             order_iterators(op)

@@ -230,3 +230,40 @@ def test_a_body_of_thousands_of_statements_is_raised_in_linear_time() -> None:
     module, _ = raised(kernel("%y: ref<N x i64>, %x: ref<N x i64>", body))
     (op,) = applies(module)
     assert sum(1 for _ in op.body.block) == 4001
+
+
+@pytest.mark.parametrize(
+    ("terms", "extents"),
+    [
+        ([(0, 0), (1, 1), (2, 2)], (3,)),
+        ([(2, 2), (0, 0), (1, 1)], (3,)),
+        ([(0, 1), (2, 1), (4, 1)], (3,)),
+        ([(0, 3), (1, 2), (2, 1), (3, 0)], (4,)),
+        ([(0, 0), (1, 0), (2, 1), (3, 1)], (2, 2)),
+        ([(0, 0), (1, 1), (3, 3)], ()),
+        ([(0, 0), (0, 0)], ()),
+        ([(0, 0), (1, 1), (0, 1), (1, 0), (2, 0)], ()),
+    ],
+)
+def test_written_out_products_are_rolled_up_where_they_fill_a_box(
+    terms: list[tuple[int, int]], extents: tuple[int, ...]
+) -> None:
+    lines = [f"%c{k} = arith.constant {{value = {k}}} : i64" for k in range(5)]
+    acc = "%acc"
+    for number, (p, q) in enumerate(terms):
+        lines += [
+            f"%i{number} = arith.add %i, %c{p}",
+            f"%e{number} = mem.load %x, [%i{number}]",
+            f"%f{number} = mem.load %k, [%c{q}]",
+            f"%g{number} = arith.mul %e{number}, %f{number}",
+            f"%a{number} = arith.add {acc}, %g{number}",
+        ]
+        acc = f"%a{number}"
+    body = "%s = scf.for %0, %n, %1, [%0] : i64 {\n^(%i: i64, %acc: i64):\n"
+    body += "\n".join([*lines, f"scf.yield {acc}", "}", "mem.store %s, %y, [%0]"])
+    text = kernel("%y: ref<1 x i64>, %x: ref<(N + 4) x i64>, %k: ref<4 x i64>", body)
+    module, _ = raised(text)
+    (op,) = applies(module)
+    assert tuple(bound.constant for bound in op.upper[1:]) == extents
+    expected = outcome(parse(text), "k", {"N": 6})
+    np.testing.assert_array_equal(outcome(module, "k", {"N": 6})[0], expected[0])
