@@ -186,6 +186,7 @@ void scalar_cost(double cycles)
 
 void drain(int pipe)
 {
+    ++core->syncs;
     core->clock[pipe].seen[pipe] = core->last[pipe];
     if (core->busy_until[pipe] > core->clock[pipe].time) {
         core->clock[pipe].time = core->busy_until[pipe];

@@ -97,6 +97,7 @@ struct Core {
     LocalMemory* mem = nullptr;  // SPACES entries
 
     uint32_t sequence = 0;
+    uint32_t syncs = 0;  // synchronising calls so far
     Clock clock[PIPES];
     OpId last[PIPES] = {};
     OpId now_seen[8] = {};  // the clock of the operation under way

@@ -86,6 +86,7 @@ void gather(int group, const std::vector<Core*>& members, const std::vector<Core
 
 CrossSet snapshot(int pipe, Loc loc)
 {
+    ++core->syncs;
     Clock clock = core->clock[pipe];
     clock.join(core->clock[PIPE_S]);
     return {publish(clock, pipe), std::max(core->busy_until[pipe], core->scalar_time)
@@ -121,6 +122,7 @@ bool flag_id(int id, const char* call, Loc loc)
 
 void take(const CrossSet& set)
 {
+    ++core->syncs;
     learn(set.clock);
     for (int p = 0; p < PIPES; ++p) {
         core->clock[p].time = std::max(core->clock[p].time, set.time);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "half.h"
 
@@ -108,6 +109,12 @@ void split_at(std::map<uint64_t, GmSpan>& spans, uint64_t at)
     }
 }
 
+// The access continues the span: one history serves both.
+bool goes_on(const GmSpan& span, uint64_t at, const GmRecord& now)
+{
+    return span.end == at && span.records.size() == 1 && span.records[0].alike(now);
+}
+
 void touch_row(GmBuffer& b, uint64_t low, uint64_t high, const GmRecord& now, Loc loc)
 {
     split_at(b.spans, low);
@@ -117,7 +124,14 @@ void touch_row(GmBuffer& b, uint64_t low, uint64_t high, const GmRecord& now, Lo
     while (at < high) {
         if (it == b.spans.end() || it->first > at) {
             const uint64_t end = it == b.spans.end() ? high : std::min(high, it->first);
-            it = b.spans.emplace_hint(it, at, GmSpan{end, {now}});
+            const auto before = it == b.spans.begin() ? b.spans.end() : std::prev(it);
+            if (before != b.spans.end() && goes_on(before->second, at, now)) {
+                before->second.end = end;
+                before->second.records[0] = now;
+                it = before;
+            } else {
+                it = b.spans.emplace_hint(it, at, GmSpan{end, {now}});
+            }
         } else {
             for (const GmRecord& old : it->second.records) {
                 if (conflicts(old, now)) {
@@ -157,6 +171,21 @@ void check_line(GmBuffer& b, uint64_t at, const GmRecord& now, Loc loc)
     }
 }
 
+// Keeps a read for later, as part of the one before when it goes on where that ended.
+void defer_read(GmBuffer& b, const GmRows& rows, const GmRecord& now)
+{
+    if (!b.reads.empty() && rows.rows == 1) {
+        PendingRead& last = b.reads.back();
+        const bool adjacent = last.rows.rows == 1 && last.rows.base + last.rows.bytes == rows.base;
+        if (adjacent && last.record.alike(now)) {
+            last.rows.bytes += rows.bytes;
+            last.record = now;
+            return;
+        }
+    }
+    b.reads.push_back({rows, now});
+}
+
 void replay_reads(GmBuffer& b)
 {
     for (const PendingRead& p : b.reads) {
@@ -175,9 +204,9 @@ void touch_gm(GmBuffer& b, const GmRows& rows, GmRecord::Kind kind, OpId id, boo
     if (!launch->check || rows.bytes == 0) {
         return;
     }
-    const GmRecord now{kind, scalar, core->atomic, core_number(), id, loc.line, ++launch->gm_stamp};
+    const GmRecord now{kind, scalar, core->atomic, core_number(), id, loc.line, ++launch->gm_stamp, core->syncs};
     if (kind == GmRecord::READ && !b.written) {
-        b.reads.push_back({rows, now});
+        defer_read(b, rows, now);
         return;
     }
     if (!b.written) {

@@ -14,6 +14,14 @@ struct GmRecord {
     OpId id;
     int line;
     uint64_t stamp;
+    uint32_t syncs;
+
+    // Accesses of one pipe with no synchronisation between them are ordered alike towards all others.
+    bool alike(const GmRecord& other) const
+    {
+        return kind == other.kind && scalar == other.scalar && atomic == other.atomic && core == other.core
+            && pipe_of(id) == pipe_of(other.id) && syncs == other.syncs;
+    }
 };
 
 struct GmSpan {

@@ -42,6 +42,7 @@ bool legal(int event, int id, const char* call, Loc loc)
 
 void flag_set(int event, int id, Loc loc)
 {
+    ++core->syncs;
     scalar_cost(launch->number("sync_cycles"));
     if (!legal(event, id, "SetFlag", loc)) {
         return;
@@ -67,6 +68,7 @@ void flag_set(int event, int id, Loc loc)
 
 void flag_wait(int event, int id, Loc loc)
 {
+    ++core->syncs;
     scalar_cost(launch->number("sync_cycles"));
     if (!legal(event, id, "WaitFlag", loc)) {
         return;
@@ -88,6 +90,7 @@ void flag_wait(int event, int id, Loc loc)
 
 void barrier(int pipe, Loc loc)
 {
+    ++core->syncs;
     scalar_cost(launch->number("sync_cycles"));
     if (pipe == PIPE_S) {
         report("parameter", loc, PIPE_S, nullptr, 0, 0, "PipeBarrier<PIPE_S> is not allowed");
