@@ -13,8 +13,6 @@ of the sizes, so that chunks depend on sizes alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
@@ -22,27 +20,14 @@ from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, TERMINATOR
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
+from pyasc.passes.analysis.costs import DEFAULT_TRIPS, SLOW, SLOW_COST, TRANSCENDENTAL, TRANSCENDENTAL_COST
 from pyasc.passes.base import Context, FunctionPass
-
-DEFAULT_TRIPS = 16
-"""What a loop whose trip count is not a polynomial of sizes is taken to run."""
 
 REDUCIBLE = frozenset(("add", "mul", "fma", "and", "or", "xor", "maximum", "minimum", "pymax", "pymin"))
 
 SCANNABLE = frozenset(("add", "mul"))
 
-SLOW = frozenset(("div", "sqrt", "floordiv", "mod"))
-"""Functions that cost about `SLOW_COST` times an addition."""
-SLOW_COST = 4
-TRANSCENDENTAL_COST = 12
 
-TRANSCENDENTAL = frozenset(
-    """pow rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
-    erf erfc atan2 hypot""".split()
-)
-
-
-@dataclass(frozen=True)
 class ScheduleLoops(FunctionPass):
     """Chooses threads and vectors.
 

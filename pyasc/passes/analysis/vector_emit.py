@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import i1
+from pyasc.ir.record import Record
 from pyasc.ir.types import VectorType, dtype_of, with_dtype
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.vector_plan import Accumulator, VectorPlan
@@ -31,8 +32,7 @@ class Part:
     vectors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(Record):
     """How a step treats memory: `streamed` says at run time whether stores go past the caches, `ahead` maps the
     counter of an outer loop to the iteration whose elements are asked for in advance."""
 
@@ -73,10 +73,14 @@ class VectorBody:
             case mem.Load() if op.value in self.plan.wanted:
                 indices = [self.scalar(e, part, index) for index in op.indices]
                 part.vectors[op.value] = e.value(
-                    vec.Load(ref=op.ref, indices=indices, count=_given(part.count), types=[self._type(op.value)])
+                    vec.Load(
+                        ref=op.ref, indices=indices, count=_given(part.count), types=[self._type(op.value)]
+                    )
                 )
                 self._prefetch(e, part, op, memory)
-            case arith.Elementwise() | arith.Cast() if op.result in self.plan.wanted and not self._is_fused(op):
+            case arith.Elementwise() | arith.Cast() if op.result in self.plan.wanted and not self._is_fused(
+                op
+            ):
                 value = part.vectors[op.result] = self.arithmetic(e, part, op)
                 if part.apart:
                     value.name = value.name or op.result.name or "v"
@@ -164,7 +168,9 @@ class VectorBody:
         if isinstance(value.op, arith.Constant):
             return e.constant(value.op.value, type_)
         if not self.plan.is_scalar(value):
-            raise AssertionError(f"a value at {value.op.loc if value.op else self.plan.loop.loc} was not planned for")
+            raise AssertionError(
+                f"a value at {value.op.loc if value.op else self.plan.loop.loc} was not planned for"
+            )
         return e.value(vec.Splat(value=self.scalar(e, part, value), types=[type_]))
 
     def scalar(self, e: Emitter, part: Part, value: Value) -> Value:

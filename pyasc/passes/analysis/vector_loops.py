@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith, func, mem, scf, vec
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, VectorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.costs import SLOW, TRANSCENDENTAL, TRANSCENDENTAL_COST
 from pyasc.passes.analysis.effects import is_local, root_of
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.tensor_kernels import identity
 from pyasc.passes.analysis.vector_emit import Memory, Part, VectorBody
 from pyasc.passes.analysis.vector_plan import VectorPlan
-from pyasc.passes.schedule_loops import SLOW, TRANSCENDENTAL, TRANSCENDENTAL_COST
+
+Step = Callable[[Emitter, Value, list[Value]], Sequence[Value]]
 
 LONG_BODY = 40
 """Vector operations from which a body is not written a third time for alignment."""
@@ -24,8 +26,7 @@ SHORT_BODY = 8
 """Vector operations up to which a reduction needs four running vectors to hide the latency of one."""
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(Record):
     """The memory schedule of one loop; `ahead` is the loop over rows whose next row is asked for."""
 
     vector_bytes: int
@@ -63,9 +64,7 @@ def streamed_flag(nest: scf.For, ref: Value, limit: int) -> Value | None:
     count = e.index(1)
     for axis in range(len(type_.shape)):
         count = e.mul(count, e.value(mem.Dim(ref=ref, axis=axis)))
-    return e.value(
-        arith.Elementwise(fn="ge", args=[count, e.index(limit // type_.dtype.bytes)]), "streamed"
-    )
+    return e.value(arith.Elementwise(fn="ge", args=[count, e.index(limit // type_.dtype.bytes)]), "streamed")
 
 
 class LoopWriter:
@@ -88,6 +87,7 @@ class LoopWriter:
         width = self._parts() * self.plan.lanes
         carried = [[self._neutral(a)] * self._parts() for a in range(len(self.plan.accumulators))]
         whole = self._rounded(start, stop, width)
+        whole.name = whole.name or "whole"
         carried = self._main(start, whole, width, carried, memory)
         joined = [self._join(number, running) for number, running in enumerate(carried)]
         self._finish(self._rest(whole, stop, joined))
@@ -113,9 +113,6 @@ class LoopWriter:
         if self.plan.accumulators:
             return 4 if self.plan.work <= SHORT_BODY and not slow else 2
         return 2 if slow else 1
-
-    def _one_array_each(self) -> bool:
-        return not self._aligned()
 
     def _aligned(self) -> bool:
         plan = self.plan
@@ -161,6 +158,8 @@ class LoopWriter:
     def _rest(self, start: Value, stop: Value, carried: list[Value]) -> list[Value]:
         def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
             part = Part(i, inner.minimum(inner.sub(stop, i), self.plan.lanes))
+            if part.count is not None:
+                part.count.name = "count"
             return _flat(self.body.step(inner, [part], _grouped(running, 1), Memory()))
 
         return self._loop(start, stop, self.plan.lanes, carried, step)
@@ -173,6 +172,7 @@ class LoopWriter:
         size = self.plan.lanes * dtype_of(store.ref.type).bytes
         away = e.value(vec.Misaligned(ref=store.ref, indices=indices, bytes=size))
         head = e.minimum(away, e.sub(stop, start))
+        head.name = "head"
 
         def some(inner: Emitter) -> None:
             self.body.step(inner, [Part(start, head)], [], Memory())
@@ -180,10 +180,12 @@ class LoopWriter:
         e.branch(e.call("gt", head, e.index(0)), some)
         return e.add(start, head)
 
-    def _loop(self, start: Value, stop: Value, width: int, carried: list[Value], step) -> list[Value]:
+    def _loop(self, start: Value, stop: Value, width: int, carried: list[Value], step: Step) -> list[Value]:
         name = self.loop.counter.name
         names = [arg.name for arg in self.loop.carried]
-        return self.e.loop(start, stop, step, step=width, kind=self.kind, inits=carried, name=name, carried=names)
+        return self.e.loop(
+            start, stop, step, step=width, kind=self.kind, inits=carried, name=name, carried=names
+        )
 
     def _neutral(self, number: int) -> Value:
         accumulator, init = self.plan.accumulators[number], self.loop.inits[number]

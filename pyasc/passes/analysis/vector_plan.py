@@ -13,6 +13,7 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.traits import CONSTANT, PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Nest, integer_of
@@ -28,8 +29,7 @@ class NotVectorisable(Exception):
     """The loop stays as it is; the message says why."""
 
 
-@dataclass(frozen=True)
-class Accumulator:
+class Accumulator(Record):
     """A carried value: `op` is `fn` of it and something else. `product` is the factor pair of a product-sum."""
 
     op: arith.Elementwise
@@ -209,10 +209,9 @@ class _Planner:
         """The product that an addition adds to its running value, to be fused with it."""
         other = next(arg for arg in op.args if arg is not carried).op
         fits = self.fused and op.fn == "add" and dtype_of(carried.type) in (dtypes.f32, dtypes.f64)
-        if fits and isinstance(other, arith.Elementwise) and other.fn == "mul":
-            if other.parent is op.parent and list(other.result.uses) == [op]:
-                return other
-        return None
+        if not fits or not isinstance(other, arith.Elementwise) or other.fn != "mul":
+            return None
+        return other if other.parent is op.parent and list(other.result.uses) == [op] else None
 
     def _lanes(self) -> int:
         """Lanes that fill a register with the widest of what is loaded, stored, summed up or computed as float."""
