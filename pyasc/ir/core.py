@@ -7,10 +7,14 @@ A block is a doubly linked list, so insertion and removal cost the same at any l
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from typing_extensions import dataclass_transform
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+    from typing_extensions import dataclass_transform
 
 from pyasc.ir.declare import OpSpec, attribute, build_spec, operand, operands, region, result, results
 from pyasc.ir.location import UNKNOWN, Location

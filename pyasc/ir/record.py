@@ -6,9 +6,13 @@ A frozen dataclass takes about half a millisecond to make, and a compilation wou
 
 from __future__ import annotations
 
+import sys
 from typing import Any, ClassVar, TypeVar
 
-from typing_extensions import dataclass_transform
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+    from typing_extensions import dataclass_transform
 
 RecordT = TypeVar("RecordT", bound="Record")
 

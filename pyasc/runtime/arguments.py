@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import KernelTypeError, LaunchError
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
 
 _CPU_DEVICES = frozenset({1, 3, 11, 13})
 """DLPack's numbers of memories that the host can read: plain, pinned by CUDA or ROCm, managed."""
@@ -78,6 +79,8 @@ def type_of(value: Any, where: str) -> tuple[ArgumentType, Any]:
 
     `where` names the parameter in errors. Raises KernelTypeError for what no kernel takes.
     """
+    import numpy as np
+
     if isinstance(value, bool | np.bool_):
         return WeakType("bool") if isinstance(value, bool) else NumberType(dtypes.i1), value
     if isinstance(value, np.generic):
@@ -109,6 +112,8 @@ def as_array(value: Any, where: str) -> Array | None:
     Takes NumPy arrays, `__array_interface__` and DLPack. Raises LaunchError for memory that the host cannot
     read, and KernelTypeError for a masked array.
     """
+    import numpy as np
+
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray):
             raise KernelTypeError(f"{where} is a masked array, and kernels know no masks; pass its .data")
@@ -121,6 +126,8 @@ def as_array(value: Any, where: str) -> Array | None:
 
 
 def _from_dlpack(value: Any, where: str) -> Array:
+    import numpy as np
+
     kind, number = value.__dlpack_device__()
     if int(kind) not in _CPU_DEVICES:
         raise LaunchError(
@@ -155,6 +162,8 @@ class _Memory(Record):
 
 def _writable(array: Array) -> Array:
     """The same memory without the read-only mark that NumPy puts on what an old DLPack producer gives."""
+    import numpy as np
+
     interface = dict(array.__array_interface__)
     address, _ = interface["data"]
     return np.asarray(_Memory(array, interface | {"data": (address, False)}))

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from pyasc.frontend.signature import (
     NO_DEFAULT,
     AnyKind,
@@ -158,6 +156,8 @@ def widens(source: DType, target: DType) -> bool:
     """Whether every value of `source` is one of `target`, which is of the same kind."""
     if source is target:
         return True
+    import numpy as np
+
     return (
         source.kind == target.kind
         and source.bits < target.bits
@@ -166,6 +166,8 @@ def widens(source: DType, target: DType) -> bool:
 
 
 def _in_range(where: str, dtype: DType, value: int) -> int:
+    import numpy as np
+
     info = np.iinfo(numpy_dtype(dtype))
     if not info.min <= value <= info.max:
         raise LaunchError(f"{where} takes asc.{dtype.numpy} ({info.min} to {info.max}), got {value}")
@@ -236,6 +238,8 @@ def declared_types(
 def _declared_type(name: str, param: Parameter, given: Mapping[str, Any], mapped: bool) -> ArgumentType:
     value = given.get(param.name, param.default)
     if mapped and isinstance(param.kind, ScalarKind) and is_array_like(value):
+        import numpy as np
+
         value = np.reshape(value, -1)
     match param.kind, value:
         case ScalarKind(dtype=dtype), ArrayAnnotation(element=ElementType(ir=given_dtype)) if (
@@ -276,6 +280,8 @@ def is_mapped(signature: Signature, bound: Mapping[str, Any]) -> bool:
 
 def is_array_like(value: Any) -> bool:
     """Whether a value is an array (of any rank) rather than a number."""
+    import numpy as np
+
     if isinstance(value, np.ndarray):
         return True
     offers = hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")

@@ -11,10 +11,11 @@ import numpy as np
 from pyasc.frontend.signature import Parameter, ScalarKind
 from pyasc.ir.diagnostics import KernelTypeError, LaunchError
 from pyasc.runtime.abi import numpy_dtype
-from pyasc.runtime.arguments import Array, as_array, ir_dtype
+from pyasc.runtime.arguments import as_array, ir_dtype
 from pyasc.runtime.binding import is_array_like, widens
 
 if TYPE_CHECKING:
+    from pyasc.runtime.arguments import Array
     from pyasc.runtime.kernel import Kernel
 
 

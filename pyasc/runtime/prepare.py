@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.runtime.abi import ArrayParam, KernelABI, numpy_dtype
-from pyasc.runtime.arguments import Array
 from pyasc.runtime.shapes import bind_sizes, evaluate, shape_text
+
+if TYPE_CHECKING:
+    from pyasc.runtime.arguments import Array
 
 # NumPy 1.24 has the class in its main namespace.
 _TooHardError: type[Exception] = vars(getattr(np, "exceptions", np))["TooHardError"]

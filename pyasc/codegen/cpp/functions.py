@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 from pyasc.codegen.cpp.nodes import (
     BIT_AND,
     BIT_OR,
@@ -21,6 +23,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import ScalarType, Type, VectorType
 
 HALVES = (dtypes.f16, dtypes.bf16)
+_SINGLE = Struct("f")
 
 CPP_NAMES = {
     dtypes.f16: "pyasc_f16",
@@ -109,10 +112,15 @@ def _float(value: float, suffix: str) -> Expr:
 def _shortest(value: float, suffix: str) -> str:
     if not suffix:
         return repr(value) if "." in repr(value) or "e" in repr(value) else repr(value) + ".0"
-    import numpy as np
+    rounded = _as_single(value)
+    # Nine digits tell any two numbers of float32 apart; past 2**24 plain notation would show digits that are not there.
+    texts = (f"{rounded:.{digits - 1}e}" for digits in range(1, 10))
+    text = next(text for text in texts if _as_single(float(text)) == rounded)
+    return text if abs(rounded) > 1 << 24 else repr(float(text))
 
-    text = str(np.float32(value))
-    return text if "." in text or "e" in text else text + ".0"
+
+def _as_single(value: float) -> float:
+    return _SINGLE.unpack(_SINGLE.pack(value))[0]
 
 
 def elementwise(fn: str, dtype: DType, args: list[Expr]) -> Expr:

@@ -3,32 +3,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pyasc.codegen.cpp import nodes
+from pyasc.codegen.templates import macros
 
 INDENT = "  "
 
 
-@cache
-def _macros() -> Any:
-    environment = Environment(
-        loader=PackageLoader("pyasc.codegen.cpp"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template("nodes.j2").module
-
-
 def render(node: nodes.Node) -> str:
     """The text of one node and everything in it."""
-    macro = getattr(_macros(), type(node).__name__)
+    macro = getattr(macros("pyasc.codegen.cpp"), type(node).__name__)
     match node:
         case nodes.Unit(functions=functions):
             text = macro(node, "\n\n".join(render(function) for function in functions))

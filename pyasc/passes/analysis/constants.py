@@ -7,13 +7,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pyasc.ir import dtypes, numbers
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects import arith
 from pyasc.ir.dtypes import DType
-from pyasc.ir.numbers_eval import carried, plain
 from pyasc.ir.types import dtype_of
 
 Number = bool | int | float
@@ -50,6 +47,10 @@ def fold_function(fn: str, dtype: DType, values: Sequence[Number]) -> Number | N
 
 def fold_cast(value: Number, source: DType, target: DType) -> Number:
     """A number of one dtype converted to another."""
+    import numpy as np
+
+    from pyasc.ir.numbers_eval import carried, plain
+
     with np.errstate(all="ignore"):
         return plain(numbers.convert(carried(value, source), source, target), target)
 
