@@ -4,28 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pyasc.codegen.ascendc import nodes
+from pyasc.codegen.templates import macros
 
 INDENT = "    "
 WIDTH = 120
 
 
-@cache
 def _macros() -> Any:
-    environment = Environment(
-        loader=PackageLoader("pyasc.codegen.ascendc"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template("nodes.j2").module
+    return macros("pyasc.codegen.ascendc")
 
 
 def render_unit(unit: nodes.Unit) -> str:
