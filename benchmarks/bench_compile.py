@@ -8,15 +8,18 @@ answer for the compiler.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks import plain, plot, report
@@ -36,18 +39,41 @@ def add{tag}(a: asc.float32[N], b: asc.float32[N], c: asc.float32[N]):
 
 
 @dataclass(frozen=True)
+class Cost:
+    """Time by the clock, and time that processors spent on it, which other work on the machine disturbs less."""
+
+    wall: float
+    processor: float
+
+    @staticmethod
+    def median(costs: Sequence[Cost]) -> Cost:
+        """The medians of both."""
+        return Cost(
+            statistics.median(cost.wall for cost in costs),
+            statistics.median(cost.processor for cost in costs),
+        )
+
+
+@dataclass(frozen=True)
 class Row:
-    """One line of the table: a figure and, where there is one, its bar, both in `unit`."""
+    """One line of the table: a figure, the time of processors where it is a time, and its bar, all in `unit`."""
 
     what: str
     figure: float
+    processor: float | None
     unit: str
     bar: float | None = None
+
+    @staticmethod
+    def of(what: str, cost: Cost, unit: str, bar: float | None = None) -> Row:
+        """The line of a cost."""
+        return Row(what, cost.wall, cost.processor, unit, bar)
 
     def text(self) -> str:
         """The line as Markdown."""
         bar = "" if self.bar is None else f"under {self.bar:g}{'' if self.figure < self.bar else ' (missed)'}"
-        return f"| {self.what} | {self.figure:.4g} {self.unit} | {bar} |"
+        processor = "" if self.processor is None else f"{self.processor:.4g} {self.unit}"
+        return f"| {self.what} | {self.figure:.4g} {self.unit} | {processor} | {bar} |"
 
 
 def tagged(name: str) -> str:
@@ -62,15 +88,16 @@ def to_cpp(text: str) -> str:
     return asc.kernel_from_source(text).source("cpu")
 
 
-def milliseconds_to_cpp(text: str, runs: int) -> float:
-    """The median over runs, each with a kernel of a new name, after one that loads what is loaded on first use."""
-    samples = []
+def cost_to_cpp(text: str, runs: int) -> Cost:
+    """Milliseconds, each run with a kernel of a new name, after one that loads what is loaded on first use."""
+    samples: list[Cost] = []
     for number in range(runs + 1):
         fresh = text.replace("{tag}", f"_{number}")
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         to_cpp(fresh)
-        samples.append((time.perf_counter() - started) * 1e3)
-    return statistics.median(samples[1:])
+        wall, processor = time.perf_counter() - started, time.process_time() - used
+        samples.append(Cost(wall * 1e3, processor * 1e3))
+    return Cost.median(samples[1:])
 
 
 def long_kernel(statements: int) -> str:
@@ -91,44 +118,52 @@ def deep_kernel(depth: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def child(program: str, **variables: str) -> str:
-    """What a new interpreter prints on running the program."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+@cache
+def bytecode() -> Path:
+    """Where the measuring processes keep bytecode, as an installed package has it; filled by the first of them."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def child(program: str, **variables: str) -> tuple[str, Cost]:
+    """What a new interpreter prints on running the program, and what the process cost, in milliseconds."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(bytecode()), **variables}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(f"a measuring process failed:\n{done.stderr}")
-    return done.stdout
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, Cost(wall * 1e3, processor * 1e3)
 
 
-def median_of(runs: int, sample: Callable[[], float]) -> float:
-    """The median of that many samples."""
-    return statistics.median(sample() for _ in range(runs))
+def process_to_cpp() -> Cost:
+    """From starting an interpreter to its end, a kernel's C++ printed in between."""
+    return child(f"import pyasc as asc; print(asc.kernel_from_source({ADD.format(tag='')!r}).source('cpu'))")[
+        1
+    ]
 
 
-def process_to_cpp() -> float:
-    """Milliseconds from starting an interpreter to its end, a kernel's C++ printed in between."""
-    program = f"import pyasc as asc; print(asc.kernel_from_source({ADD.format(tag='')!r}).source('cpu'))"
-    started = time.perf_counter()
-    child(program)
-    return (time.perf_counter() - started) * 1e3
-
-
-def import_time() -> float:
-    """Milliseconds of `import pyasc` and of naming what a kernel file names, NumPy being there."""
+def import_time() -> Cost:
+    """`import pyasc` and naming what a kernel file names, NumPy being there."""
     program = (
-        "import numpy, time; t = time.perf_counter()\n"
+        "import numpy, time; t, p = time.perf_counter(), time.process_time()\n"
         "import pyasc as asc; asc.kernel; asc.float32; asc.parallel_for\n"
-        "print((time.perf_counter() - t) * 1e3)"
+        "print((time.perf_counter() - t) * 1e3, (time.process_time() - p) * 1e3)"
     )
-    return float(child(program))
+    return Cost(*map(float, child(program)[0].split()))
 
 
 def cold_compiles() -> dict[str, float]:
     """With an empty cache: seconds of the first launch of a kernel (`first`), and of another's (`second`).
 
     The first builds the run-time library of the machine too. Peak memory in MiB of the process (`memory`), compilers
-    it started not counted, and of one that has only NumPy (`numpy`).
+    it started not counted, and of one that has only NumPy (`numpy`). Processor seconds of the second launch, with those
+    of the compiler (`used`).
     """
     program = f"""
 import json, resource, time
@@ -136,47 +171,54 @@ import numpy as np
 numpy = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 import pyasc as asc
 a, b, c = (np.ones(1000, np.float32) for _ in range(3))
-seconds = []
+def used():
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+seconds, processors = [], []
 for tag in ("_one", "_two"):
     kernel = asc.kernel_from_source({ADD!r}.replace("{{tag}}", tag))
-    started = time.perf_counter()
+    started, before = time.perf_counter(), used()
     kernel(a, b, c)
     seconds.append(time.perf_counter() - started)
+    processors.append(used() - before)
     if tag == "_one":
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps(dict(first=seconds[0], second=seconds[1], memory=memory, numpy=numpy)))
+print(json.dumps(dict(first=seconds[0], second=seconds[1], used=processors[1], memory=memory, numpy=numpy)))
 """
     with tempfile.TemporaryDirectory() as cache:
-        return json.loads(child(program, PYASC_CACHE_DIR=cache, PYASC_DEVICE="cpu"))
+        return json.loads(child(program, PYASC_CACHE_DIR=cache, PYASC_DEVICE="cpu")[0])
 
 
 def table(runs: int) -> str:
     """All figures with bars."""
+    process_to_cpp()
     cold = [cold_compiles() for _ in range(runs)]
     median = {key: statistics.median(sample[key] for sample in cold) for key in cold[0]}
     rows = [
-        Row("add to C++ text, warm", milliseconds_to_cpp(ADD, runs), "ms", 10),
-        Row("tiled matmul to C++ text, warm", milliseconds_to_cpp(tagged("matmul_tiled"), runs), "ms", 25),
-        Row("conv3x3 to C++ text, warm", milliseconds_to_cpp(tagged("conv3x3"), runs), "ms", 25),
-        Row("new process to C++ text", median_of(runs, process_to_cpp), "ms", 350),
-        Row("cold compile and first launch of a small kernel", median["second"], "s", 0.4),
-        Row("the same with the run-time library, once a machine", median["first"], "s"),
-        Row("import, NumPy being loaded", median_of(runs, import_time), "ms", 80),
-        Row("peak memory of a process that compiled one kernel", median["memory"], "MiB", 60),
-        Row("the part of it that Python and NumPy take", median["numpy"], "MiB"),
+        Row.of("add to C++ text, warm", cost_to_cpp(ADD, runs), "ms", 10),
+        Row.of("tiled matmul to C++ text, warm", cost_to_cpp(tagged("matmul_tiled"), runs), "ms", 25),
+        Row.of("conv3x3 to C++ text, warm", cost_to_cpp(tagged("conv3x3"), runs), "ms", 25),
+        Row.of("new process to C++ text", Cost.median([process_to_cpp() for _ in range(runs)]), "ms", 350),
+        Row("cold compile and first launch of a small kernel", median["second"], median["used"], "s", 0.4),
+        Row("the same with the run-time library, once a machine", median["first"], None, "s"),
+        Row.of("import, NumPy being loaded", Cost.median([import_time() for _ in range(runs)]), "ms", 80),
+        Row("peak memory of a process that compiled one kernel", median["memory"], None, "MiB", 60),
+        Row("the part of it that Python and NumPy take", median["numpy"], None, "MiB"),
     ]
-    return "\n".join(["| what | measured | bar |", "| --- | --- | --- |", *(row.text() for row in rows)])
+    heads = ["| what | measured | of it on processors | bar |", "| --- | --- | --- | --- |"]
+    return "\n".join([*heads, *(row.text() for row in rows)])
 
 
-def scaling(name: str, sizes: tuple[int, ...], make: Callable[[int], str], runs: int) -> str:
-    """A table of time against size, the exponent between the last two sizes, and a plot beside RESULTS.md."""
-    times = [milliseconds_to_cpp(make(size), runs) for size in sizes]
+def scaling(name: str, sizes: tuple[int, ...], make: Callable[[int], str], runs: int, draw: bool) -> str:
+    """A table of time against size, the exponent between the last two sizes, and, if wanted, a plot beside it."""
+    costs = [cost_to_cpp(make(size), runs) for size in sizes]
+    times = [cost.processor for cost in costs]
     picture = report.RESULTS.with_name(f"compile_{name}.svg")
-    picture.write_text(
-        plot.log_log(f"time to C++ text against {name}", name, "ms", sizes, times), encoding="utf-8"
-    )
+    if draw:
+        title = f"time to C++ text against {name}"
+        picture.write_text(plot.log_log(title, name, "ms on processors", sizes, times), encoding="utf-8")
     lines = [f"| {name} | " + " | ".join(map(str, sizes)) + " |", "| --- |" + " --- |" * len(sizes)]
-    lines.append("| ms | " + " | ".join(f"{time:.3g}" for time in times) + " |")
+    lines.append("| ms | " + " | ".join(f"{cost.wall:.3g}" for cost in costs) + " |")
+    lines.append("| ms on processors | " + " | ".join(f"{time:.3g}" for time in times) + " |")
     slope = plot.slope(sizes[-2:], times[-2:])
     return "\n".join([*lines, "", f"Growth at the end: size to the power {slope:.2f}. Plot: {picture.name}."])
 
@@ -190,8 +232,8 @@ def main() -> None:
     sections = [
         report.machine(threads=1),
         table(options.runs),
-        scaling("statements", LENGTHS, long_kernel, min(options.runs, 3)),
-        scaling("depth", DEPTHS, deep_kernel, min(options.runs, 3)),
+        scaling("statements", LENGTHS, long_kernel, min(options.runs, 3), draw=not options.quick),
+        scaling("depth", DEPTHS, deep_kernel, min(options.runs, 3), draw=not options.quick),
     ]
     report.publish("Compiling", sections, write=not options.quick)
 
