@@ -200,4 +200,20 @@ def loaded(element: Expr, dtype: DType) -> Expr:
 
 def stored(value: Expr, dtype: DType) -> str:
     """A value as an element of memory."""
-    return f"pa_f32_to_{dtype.name}({value.text})" if dtype in HALVES else value.text
+    if dtype not in HALVES:
+        return value.text
+    # The conversion rounds, so a value that was rounded just for it need not be.
+    rounded = f"pa_round_{dtype.name}("
+    inner = value.text[len(rounded) : -1]
+    alone = value.text.startswith(rounded) and value.text.endswith(")") and _is_balanced(inner)
+    return f"pa_f32_to_{dtype.name}({inner if alone else value.text})"
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether no parenthesis closes that was not opened in the text."""
+    depth = 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return False
+    return depth == 0

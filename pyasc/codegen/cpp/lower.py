@@ -231,7 +231,9 @@ def _alloc(state: FunctionLowering, op: mem.Alloc) -> None:
     name = state.names.fresh(op.ref.name or "buffer")
     element = functions.memory_type(type_.dtype)
     state.buffers[op.ref] = Buffer(name, extents, None)
-    state.variables[name] = nodes.Variable(f"{element}*", name, restrict=True)
+    # What one thread tells another through a flag changes behind this thread's back.
+    private = not any(isinstance(user, (mem.Signal, mem.Await)) for user in op.ref.uses)
+    state.variables[name] = nodes.Variable(f"{element}*", name, restrict=private)
     count = Expr("1")
     for extent in extents:
         count = multiply(count, extent)
@@ -240,7 +242,7 @@ def _alloc(state: FunctionLowering, op: mem.Alloc) -> None:
         state.emit(nodes.StackArray(element, name, str(max(elements, 1)), op.alignment))
     else:
         failed = state.failing("PA_NO_MEMORY")
-        state.emit(nodes.HeapArray(element, name, count.text, op.alignment, failed))
+        state.emit(nodes.HeapArray(element, name, count.text, op.alignment, private, failed))
 
 
 def _static_count(type_: RefType) -> int | None:

@@ -112,6 +112,7 @@ class HeapArray(Node, frozen=False):
     name: str
     count: str
     alignment: int
+    restrict: bool
     failed: str
 
 

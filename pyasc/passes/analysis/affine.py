@@ -278,16 +278,20 @@ def materialise(expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value
     """Operations that compute an affine expression, inserted by the builder."""
     terms = [(c, dims[i]) for i, c in enumerate(expr.dims) if c]
     terms += [(c, symbols[i]) for i, c in enumerate(expr.symbols) if c]
-    total: Value | None = None
-    for coefficient, value in terms:
+    # What is added comes first, so that a reversed index reads `63 - j`.
+    adds, subtracts = [t for t in terms if t[0] > 0], [t for t in terms if t[0] < 0]
+    leading = expr.constant > 0 and not adds
+    total = index(at, expr.constant) if leading or not terms else None
+    for coefficient, value in (*adds, *subtracts):
         term = value if abs(coefficient) == 1 else _binary(at, "mul", value, index(at, abs(coefficient)))
         if total is None:
             total = term if coefficient > 0 else at.value(arith.Elementwise(fn="neg", args=[term]))
         else:
             total = _binary(at, "add" if coefficient > 0 else "sub", total, term)
-    if total is None:
-        return index(at, expr.constant)
-    return _binary(at, "add", total, index(at, expr.constant)) if expr.constant else total
+    assert total is not None
+    if leading or not terms or not expr.constant:
+        return total
+    return _binary(at, "add", total, index(at, expr.constant))
 
 
 def materialise_polynomial(expr: SizeExpr, value_of: Callable[[str], Value], at: Builder) -> Value:

@@ -13,7 +13,7 @@ static void half_loop(void* data, int64_t begin, int64_t end) {
   const pyasc_f16* __restrict x = captured.x;
   #pragma omp simd
   for (int64_t i = begin; i < end; i++) {
-    y[i] = pa_f32_to_f16(pa_round_f16(pa_round_f16(pa_f16_to_f32(x[i]) * 1.5f) + pa_f16_to_f32(y[i])));
+    y[i] = pa_f32_to_f16(pa_round_f16(pa_f16_to_f32(x[i]) * 1.5f) + pa_f16_to_f32(y[i]));
   }
 }
 

@@ -18,13 +18,13 @@ static void reverse_blocks_loop(void* data, int64_t begin, int64_t end) {
     }
     #pragma omp simd
     for (int64_t j_1 = 0; j_1 < 64; j_1++) {
-      y[i * 64 + j_1] = block[-j_1 + 63];
+      y[i * 64 + j_1] = block[63 - j_1];
     }
   }
 }
 
 extern "C" int32_t reverse_blocks(const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   reverse_blocks_loop_context reverse_blocks_loop_data{x, y};
-  pa_parallel(N, reverse_blocks_loop, &reverse_blocks_loop_data, 585);
+  pa_parallel(N, reverse_blocks_loop, &reverse_blocks_loop_data, 682);
   return 0;
 }

@@ -14,12 +14,12 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
   const scan_loop_context& captured = *static_cast<const scan_loop_context*>(data);
   int64_t N = captured.N;
   const int32_t* __restrict x = captured.x;
-  int32_t* __restrict known = captured.known;
-  int32_t* __restrict before = captured.before;
+  int32_t* known = captured.known;
+  int32_t* before = captured.before;
   int32_t* __restrict y = captured.y;
   for (int64_t chunk_1 = begin; chunk_1 < end; chunk_1++) {
-    const int64_t t_2 = chunk_1 * 8192;
-    const int64_t t_3 = pa_pymax<int64_t>(pa_pymin<int64_t>(t_2 + 8192, N), t_2);
+    const int64_t t_2 = chunk_1 * 6144;
+    const int64_t t_3 = pa_pymax<int64_t>(pa_pymin<int64_t>(t_2 + 6144, N), t_2);
     const int64_t t_4 = t_3 - t_2;
     const int64_t whole = t_2 + (t_4 & -64);
     pa_vec<int32_t, 16> total = pa_broadcast<pa_vec<int32_t, 16>>(0);
@@ -45,33 +45,39 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     const int64_t t_12 = chunk_1 + 1;
     before[t_12] = t_11 + t_10;
     pa_signal(&known[t_12]);
-    const int64_t whole_1 = t_2 + (t_4 & -16);
-    pa_vec<int32_t, 16> total_2 = pa_broadcast<pa_vec<int32_t, 16>>(t_11);
-    for (int64_t i_2 = t_2; i_2 < whole_1; i_2 += 16) {
-      const pa_vec<int32_t, 16> t_13 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
-      pa_store(&y[i_2], total_2 + t_13);
-      total_2 = total_2 + pa_broadcast_last(t_13);
+    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[t_2], 64), t_4);
+    const int64_t t_13 = t_2 + head;
+    const pa_vec<int32_t, 16> t_14 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
+    const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(t_14);
+    pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_11) + t_15, head);
+    const int64_t whole_1 = t_13 + ((t_3 - t_13) & -16);
+    const pa_vec<int32_t, 16> t_16 = pa_broadcast<pa_vec<int32_t, 16>>(t_11) + pa_broadcast_last(t_15);
+    pa_vec<int32_t, 16> total_2 = t_16;
+    for (int64_t i_2 = t_13; i_2 < whole_1; i_2 += 16) {
+      const pa_vec<int32_t, 16> t_17 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
+      pa_store(&y[i_2], total_2 + t_17);
+      total_2 = total_2 + pa_broadcast_last(t_17);
     }
     pa_vec<int32_t, 16> total_3 = total_2;
     for (int64_t i_3 = whole_1; i_3 < t_3; i_3 += 16) {
       const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_3, 16);
-      const pa_vec<int32_t, 16> t_14 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
-      const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(t_14);
-      pa_store(&y[i_3], total_3 + t_15, count_1);
-      total_3 = total_3 + pa_broadcast_last(t_15);
+      const pa_vec<int32_t, 16> t_18 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
+      const pa_vec<int32_t, 16> t_19 = pa_scan<pa_op_add>(t_18);
+      pa_store(&y[i_3], total_3 + t_19, count_1);
+      total_3 = total_3 + pa_broadcast_last(t_19);
     }
   }
 }
 
 extern "C" int32_t scan(const int32_t* __restrict x, int32_t* __restrict y, int64_t N, pyasc_fault* fault) {
   pa_failure failure = {0, fault};
-  const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 8191, 8192);
+  const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 6143, 6144);
   const int64_t t_1 = t + 1;
   const pa_array<int32_t> before_memory(t_1, 64);
-  int32_t* __restrict before = before_memory.data;
+  int32_t* before = before_memory.data;
   if (!before) return pa_fail(&failure, PA_NO_MEMORY);
   const pa_array<int32_t> known_memory(t_1, 64);
-  int32_t* __restrict known = known_memory.data;
+  int32_t* known = known_memory.data;
   if (!known) return pa_fail(&failure, PA_NO_MEMORY);
   for (int64_t chunk = 0; chunk < t_1; chunk++) {
     known[chunk] = 0;
