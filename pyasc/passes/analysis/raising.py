@@ -209,13 +209,19 @@ def writes_of(op: st.Apply) -> Iterator[Access]:
 def extend(op: st.Apply, expr: AffineExpr, nest: Nest) -> AffineExpr | None:
     """An expression of an op inside a nest over the counters of the nest, then the op's iterators; None when the
     op's symbols are not affine in the counters."""
-    total = AffineExpr((0,) * len(nest.counters) + expr.dims, (), expr.constant)
+    if expr.is_constant:
+        return expr
+    shifted = AffineExpr((0,) * len(nest.counters) + expr.dims, (), expr.constant)
+    parts: list[AffineExpr] = [shifted] if expr.dims or expr.constant else []
     for number, factor in enumerate(expr.symbols):
         if factor:
             part = nest.expr(op.symbols[number])
             if part is None:
                 return None
-            total = total + part * factor
+            parts.append(part if factor == 1 else part * factor)
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
     return total
 
 

@@ -398,7 +398,8 @@ class Absorption:
             if each.cell is not None:
                 last = before.value(mem.Load(ref=each.cell, indices=()), self.loop.carried[each.slot].name)
                 results[each.slot] = cast(last, dtype_of(self.loop.values[each.slot].type), before)
-        loads_to_inputs(self.op)
+        if any(isinstance(inner, mem.Load) for inner in self.op.body.block):
+            loads_to_inputs(self.op)
         sweep(self.op.body.block)
         return results
 
