@@ -27,8 +27,15 @@ if TYPE_CHECKING:
 
 INCLUDE = Path(__file__).parents[1] / "pyasc" / "codegen" / "cpp" / "include"
 KERNEL_FLAGS = (
-    "-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fopenmp-simd", "-fPIC",
-)  # fmt: skip
+    "-std=c++17",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fwrapv",
+    "-fopenmp-simd",
+    "-fPIC",
+)
 CTYPES = {
     "f32": "float", "f64": "double", "f16": "pyasc_f16", "bf16": "pyasc_bf16", "i1": "bool",
     "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",

@@ -67,7 +67,9 @@ def _name(ref: Value) -> str:
 
 
 def _race(race: Race, loop: scf.For) -> Diagnostic:
-    writer, other = (race.first, race.second) if isinstance(race.first, mem.Store) else (race.second, race.first)
+    writer, other = (
+        (race.first, race.second) if isinstance(race.first, mem.Store) else (race.second, race.first)
+    )
     what = "read" if isinstance(other, mem.Load) else "written"
     if writer is other:
         message = f"every iteration of this parallel loop writes the same element of {_name(writer.ref)}"

@@ -10,9 +10,21 @@ import pyasc as asc
 from pyasc.ir.diagnostics import CompileError
 
 REFUSED = {
-    "one element": ("s[0] = x[i]", "PA0603", "every iteration of this parallel loop writes the same element of `s`"),
-    "neighbour": ("y[i] = y[i + 1]", "PA0603", "iterations of this parallel loop touch each other's elements of `y`"),
-    "two writes": ("y[i] = 0.0; y[i + 1] = 1.0", "PA0603", "iterations of this parallel loop touch each other's"),
+    "one element": (
+        "s[0] = x[i]",
+        "PA0603",
+        "every iteration of this parallel loop writes the same element of `s`",
+    ),
+    "neighbour": (
+        "y[i] = y[i + 1]",
+        "PA0603",
+        "iterations of this parallel loop touch each other's elements of `y`",
+    ),
+    "two writes": (
+        "y[i] = 0.0; y[i + 1] = 1.0",
+        "PA0603",
+        "iterations of this parallel loop touch each other's",
+    ),
     "update that is no sum": ("s[0] = s[0] * 2.0 + x[i]", "PA0603", "touch each other's elements of `s`"),
     "data decide": ("s[k[i]] += x[i]", "PA0604", "may update one element of `s` at once"),
 }
@@ -39,7 +51,12 @@ def kernel(statement: str) -> asc.Kernel:
 
 def arguments() -> list[np.ndarray]:
     n = 33
-    return [np.ones(n, np.float32), np.zeros(n, np.float32), np.arange(n, dtype=np.int32), np.zeros(4, np.float32)]
+    return [
+        np.ones(n, np.float32),
+        np.zeros(n, np.float32),
+        np.arange(n, dtype=np.int32),
+        np.zeros(4, np.float32),
+    ]
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -27,7 +27,10 @@ def tile_transposed(op: st.Apply) -> bool:
     if across is None:
         return False
     e = Emitter(Builder.before(op))
-    ranges = {i: (e.affine(op.lower[i], [], op.symbols), e.affine(op.upper[i], [], op.symbols)) for i in (across, last)}
+    ranges = {
+        i: (e.affine(op.lower[i], [], op.symbols), e.affine(op.upper[i], [], op.symbols))
+        for i in (across, last)
+    }
     if all(_is_small(*bounds) for bounds in ranges.values()):
         return False
 
