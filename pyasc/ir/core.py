@@ -237,11 +237,17 @@ class Operation(_Declared):
 
     def clone_without_regions(self, mapping: dict[Value, Value]) -> Operation:
         """A detached copy whose regions are empty; `mapping` gains its results."""
-        fields = self.spec.fields_of(self, lambda value: mapping.get(value, value))
-        copy = type(self)(loc=self.loc, types=[value.type for value in self.results], **fields)
-        for old, new in zip(self.results, copy.results, strict=True):
-            new.name = old.name
-            mapping[old] = new
+        copy = type(self).__new__(type(self))
+        copy.loc = self.loc
+        copy._operands = [mapping.get(value, value) for value in self.operands]
+        copy.segments = self.segments
+        copy.attrs = dict(self.attrs)
+        copy.regions = [Region() for _ in self.regions]
+        for made in copy.regions:
+            made.parent = copy
+        copy._add_uses()
+        copy.results = tuple([Value(old.type, copy, i, old.name) for i, old in enumerate(self.results)])
+        mapping.update(zip(self.results, copy.results, strict=True))
         return copy
 
     def __str__(self) -> str:

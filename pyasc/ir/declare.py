@@ -13,6 +13,7 @@ Operands, results, attributes and regions keep the order in which they are decla
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,7 +42,7 @@ ANY = Constraint("any type", lambda _: True)
 MISSING = object()
 
 
-class Field:
+class Field(ABC):
     """One declared part of an operation. `position` counts the fields of the same kind."""
 
     name: str
@@ -50,6 +51,10 @@ class Field:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+
+    @abstractmethod
+    def accessor(self) -> property:
+        """What the class has under the field's name: read all the time, so it does no more than it must."""
 
 
 @dataclass(eq=False)
@@ -65,16 +70,20 @@ class OperandField(Field):
     doc: str
     fixed: bool = True
 
-    def __get__(self, op: Any, _: type | None = None) -> Any:
-        if op is None:
-            return self
+    def accessor(self) -> property:
+        """One value, or a tuple; setting replaces it."""
         position = self.position
-        start = position if self.fixed else sum(op.segments[:position])
+        if self.fixed and not self.variadic:
+            return property(lambda op: op._operands[position], self._set)
+        return property(self._get, self._set)
+
+    def _get(self, op: Any) -> Any:
+        start = sum(op.segments[: self.position])
         if self.variadic:
-            return tuple(op._operands[start : start + op.segments[position]])
+            return tuple(op._operands[start : start + op.segments[self.position]])
         return op._operands[start]
 
-    def __set__(self, op: Any, value: Any) -> None:
+    def _set(self, op: Any, value: Any) -> None:
         op.spec.replace_segment(op, self.name, value if self.variadic else [value])
 
 
@@ -87,10 +96,12 @@ class ResultField(Field):
     variadic: bool
     doc: str
 
-    def __get__(self, op: Any, _: type | None = None) -> Any:
-        if op is None:
-            return self
-        return op.results[self.position :] if self.variadic else op.results[self.position]
+    def accessor(self) -> property:
+        """One result, or a tuple."""
+        position = self.position
+        if self.variadic:
+            return property(lambda op: op.results[position:])
+        return property(lambda op: op.results[position])
 
 
 @dataclass(eq=False)
@@ -107,10 +118,12 @@ class AttributeField(Field):
     in_name: bool = False
     annotation: str = "Attr"
 
-    def __get__(self, op: Any, _: type | None = None) -> Any:
-        return self if op is None else op.attrs[self.name]
+    def accessor(self) -> property:
+        """The value, which may be set."""
+        name = self.name
+        return property(lambda op: op.attrs[name], self._set)
 
-    def __set__(self, op: Any, value: Any) -> None:
+    def _set(self, op: Any, value: Any) -> None:
         op.attrs[self.name] = value
 
 
@@ -120,8 +133,10 @@ class RegionField(Field):
 
     doc: str
 
-    def __get__(self, op: Any, _: type | None = None) -> Any:
-        return self if op is None else op.regions[self.position]
+    def accessor(self) -> property:
+        """The region."""
+        position = self.position
+        return property(lambda op: op.regions[position])
 
 
 def operand(constraint: Constraint = ANY, *, written: bool = False, doc: str = "") -> Any:
@@ -252,15 +267,6 @@ class OpSpec:
         op.operands = [*op.operands[:start], *values, *op.operands[stop:]]
         op.segments = tuple(segments)
 
-    def fields_of(self, op: Any, translate: Callable[[Value], Value]) -> dict[str, Any]:
-        """Constructor keywords that copy `op` without its regions' contents."""
-        fields: dict[str, Any] = dict(op.attrs)
-        for part in self.operands:
-            start, stop = self.segment(op, part.position)
-            values = [translate(value) for value in op.operands[start:stop]]
-            fields[part.name] = values if part.variadic else values[0]
-        return fields
-
 
 def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
     """Collect the declared fields of a class, numbering each kind in order."""
@@ -270,7 +276,7 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         AttributeField: [],
         RegionField: [],
     }
-    members: Mapping[str, Any] = vars(cls)
+    members: Mapping[str, Any] = dict(vars(cls))
     for member in members.values():
         if isinstance(member, Field):
             group = by_kind[type(member)]
@@ -280,6 +286,8 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         part.fixed = not any(other.variadic for other in by_kind[OperandField][: part.position])
     for part in by_kind[AttributeField]:
         part.annotation = cls.__annotations__[part.name]
+    for part in (part for group in by_kind.values() for part in group):
+        setattr(cls, part.name, part.accessor())
     inputs = (*by_kind[OperandField], *by_kind[AttributeField], *by_kind[RegionField])
     return OpSpec(
         name=name,

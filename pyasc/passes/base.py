@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from pyasc.ir.core import Operation
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
@@ -31,13 +32,15 @@ class Remark(Record):
 class Context:
     """What the passes of one run hand on: how often each did something, and remarks for the user.
 
-    `counts` has one entry for each pass and event. `clean` says that `cleanup` would find nothing to do.
+    `counts` has one entry for each pass and event. `clean` says that `cleanup` would find nothing to do, and
+    `touched` lists what `canonicalize` has to look at, where it has seen the rest.
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=lambda: Counter[tuple[str, str]]())
     remarks: list[Remark] = field(default_factory=lambda: list[Remark]())
     current: str = ""
     clean: bool = False
+    touched: list[Operation] | None = None
 
     def count(self, event: str, times: int = 1) -> None:
         """Count an event of the running pass, for `--pass-statistics`."""
@@ -105,6 +108,7 @@ def run_passes(
         changed = each.apply(module, context)
         if changed and not each.keeps_clean:
             context.clean = False
+            context.touched = None
         if hook is not None:
             hook.after(each, module, context, changed)
     return context

@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects import arith, mem, py, scf, tensor
-from pyasc.ir.dialects.func import Func
+from pyasc.ir.dialects.func import Func, Module
 from pyasc.passes.base import Context, FunctionPass
 from pyasc.passes.patterns import arith as on_arith
 from pyasc.passes.patterns import control, memory
@@ -65,6 +65,12 @@ class Canonicalize(FunctionPass):
 
     name = "canonicalize"
 
+    def apply(self, module: Module, context: Context) -> bool:
+        """Rewrite each function."""
+        changed = super().apply(module, context)
+        context.touched = []
+        return changed
+
     def run(self, func: Func, context: Context) -> bool:
         """Rewrite one function."""
         return canonicalize(func, context)
@@ -73,7 +79,10 @@ class Canonicalize(FunctionPass):
 def canonicalize(func: Func, context: Context) -> bool:
     """Apply all local rewrites to the function until none applies."""
     rewriter = Rewriter(func)
-    changed = rewriter.run(PATTERNS)
+    seeds = context.touched
+    if seeds is not None:
+        seeds = [op for op in seeds if func in op.ancestors()]
+    changed = rewriter.run(PATTERNS, seeds)
     for event, times in rewriter.counts.items():
         context.count(event, times)
     return changed

@@ -151,9 +151,18 @@ class _Merger:
         reads.kill(effects)
 
     def _merge(self, op: Operation, earlier: Operation) -> None:
+        self._touch_users(op)
         op.replace_with(earlier.results)
         self.changed = True
         self.context.count("operations merged")
+
+    def _touch_users(self, op: Operation) -> None:
+        """Have those looked at again that see another operand now, and those that look through them."""
+        touched = self.context.touched
+        if touched is not None:
+            for user in (user for result in op.results for user in result.uses):
+                touched.append(user)
+                touched += [each for result in user.results for each in result.uses]
 
 
 _ONLY_CHECKS = frozenset((CHECKS,))

@@ -54,7 +54,10 @@ def eliminate_dead_code(func: Func, context: Context) -> bool:
     context.count("operations", dropped)
     slots = _drop_slots(operations, liveness)
     context.count("carried values", slots)
-    return dropped + slots > 0
+    if dropped + slots == 0:
+        return False
+    context.touched = None
+    return True
 
 
 class _Liveness:

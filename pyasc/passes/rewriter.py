@@ -7,7 +7,7 @@ changes the IR through the rewriter and returns True.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, OpT, Value
@@ -132,12 +132,15 @@ class Rewriter:
         for each in op.walk():
             self._queued.discard(each)
 
-    def run(self, patterns: Mapping[type[Operation], Sequence[Pattern]]) -> bool:
+    def run(
+        self, patterns: Mapping[type[Operation], Sequence[Pattern]], seeds: Iterable[Operation] | None = None
+    ) -> bool:
         """Apply the patterns for each operation's class everywhere under `root` until none fires.
 
+        With `seeds`, only to these and to what a rewrite leads to.
         Raises RuntimeError when the patterns keep undoing each other.
         """
-        self._worklist = list(self.root.walk())[:0:-1]
+        self._worklist = list(self.root.walk())[:0:-1] if seeds is None else list(dict.fromkeys(seeds))
         self._queued = set(self._worklist)
         budget = MAX_REWRITES_PER_OPERATION * (len(self._worklist) + 64)
         changed = False

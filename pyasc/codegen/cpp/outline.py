@@ -31,12 +31,11 @@ def walk(body: Iterable[Node]) -> Iterator[Node]:
 
 def referenced_names(body: Iterable[Node]) -> dict[str, None]:
     """Every identifier that occurs in the text of `body`, in order of first appearance."""
-    found: dict[str, None] = {}
+    texts: list[str] = []
     for node in walk(body):
         for name in _parts(type(node))[0]:
-            for text in _texts(getattr(node, name)):
-                found.update(dict.fromkeys(_IDENTIFIER.findall(text)))
-    return found
+            texts += _texts(getattr(node, name))
+    return dict.fromkeys(_IDENTIFIER.findall("\n".join(texts)))
 
 
 def identifiers(text: str) -> set[str]:
@@ -63,8 +62,7 @@ def captures(
     return [variables[name] for name in mentioned if name in variables and name not in inner]
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts(value: object) -> list[str]:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        yield from (item for item in value if isinstance(item, str))
+        return [value]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, tuple) else []
