@@ -15,6 +15,7 @@ from pyasc.passes.instrument import Instrument
 from pyasc.passes.pipeline_parser import Options, parse_pipeline
 from pyasc.passes.pipelines import PIPELINES
 from pyasc.runtime.abi import KernelABI
+from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.faults import Faults, Site
 from pyasc.runtime.files import write_atomically
 
@@ -108,6 +109,7 @@ def module_of(functions: Iterable[Func]) -> Module:
     return module
 
 
+@collection_paused()
 def emit(kernels: Sequence[LoweredKernel]) -> Unit:
     """One C++ unit for all kernels. Their symbols have to differ."""
     from pyasc.codegen.cpp.emitter import emit_cpp
