@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyasc.ir.core import Operation
+from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dialects import func, py, scf
 from pyasc.ir.interpreter_state import Frame, Handler, InterpreterError
 
@@ -59,8 +60,8 @@ def _check(frame: Frame, op: py.Check) -> Sequence[Any]:
 
 
 def exception_class(name: str) -> type[Exception]:
-    """The builtin exception of that name. Raises InterpreterError for any other name."""
-    found = getattr(builtins, name, None)
+    """The builtin exception of that name, or LaunchError. Raises InterpreterError for any other name."""
+    found = LaunchError if name == LaunchError.__name__ else getattr(builtins, name, None)
     if isinstance(found, type) and issubclass(found, Exception):
         return found
     raise InterpreterError(f"{name!r} is not a builtin exception")

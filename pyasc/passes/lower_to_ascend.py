@@ -18,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir.core import block_of
+from pyasc.ir.dialects import tile
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.passes.analysis.ascend_emit import PhaseLowering
+from pyasc.passes.analysis.ascend_scalar import ScalarLowering
 from pyasc.passes.base import Context, Pass
 
 
@@ -42,7 +44,8 @@ class LowerToAscend(Pass):
             )
             assert phase.parent is not None
             phase.parent.insert_before(phase, lowered)
-            PhaseLowering(phase, lowered).run()
+            tiled = any(isinstance(op, tile.Cores) for op in phase.body.block)
+            (PhaseLowering if tiled else ScalarLowering)(phase, lowered).run()
             phase.drop()
             phase.unlink()
         return True

@@ -23,9 +23,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import func, mem, py, st
+from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.dialects.func import Func, Module
-from pyasc.ir.dtypes import i1, u8
+from pyasc.ir.dtypes import i1, i64, u8
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.phases import (
     HOST_SUFFIX,
@@ -37,8 +37,15 @@ from pyasc.passes.analysis.phases import (
 )
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import NotVector, refuse
+from pyasc.passes.analysis.tile_rows import of_apply, of_loop
+from pyasc.passes.analysis.tile_rows_emit import lower_rows
 from pyasc.passes.base import Context, Pass
+from pyasc.passes.forward import Forward
+from pyasc.passes.lower_structured import LowerStructured
+
+
+HINT = "elementwise operations and reductions along rows that lie side by side run on the vector unit"
 
 
 @dataclass(frozen=True)
@@ -65,40 +72,91 @@ def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
     parts = cut(kernel)
     check_loads(kernel, parts.loads)
     names = workspace_names(kernel, parts.buffers)
-    several = len(parts.work) > 1
-    phases: list[Func] = []
-    for number, work in enumerate(parts.work, 1):
-        symbol = f"{kernel.symbol}_{number}" if several else kernel.symbol
-        phases.append(phase_function(kernel, [work], symbol, names))
-    counts = [lower_phase(phase, soc) for phase in phases]
-    context.count("phases", len(phases))
-    return [*phases, host_function(kernel, parts.checks, counts)]
+    made: list[Phase] = []
+    slow: list[Operation] = []
+    for work in parts.work:
+        phase = phase_function(kernel, [work], kernel.symbol, names)
+        try:
+            made_phase = Phase(phase, lower_phase(phase, soc))
+        except NotVector as error:
+            _remark(context, work, error)
+            slow.append(work)
+            continue
+        made += _scalar_phases(kernel, slow, names, context)
+        slow = []
+        made.append(made_phase)
+    made += _scalar_phases(kernel, slow, names, context)
+    _number(made, kernel.symbol)
+    context.count("phases", len(made))
+    limits = [op for each in made for op in each.function.body.block if isinstance(op, py.Check)]
+    host = host_function(kernel, [*parts.checks, *limits], [each.blocks for each in made])
+    for limit in limits:
+        limit.erase()
+    return [*(each.function for each in made), host]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A function and how many cores it takes: a value in it, or one core."""
+
+    function: Func
+    blocks: Value | None
+
+
+def _scalar_phases(
+    kernel: Func, work: Sequence[Operation], names: dict[Value, str], context: Context
+) -> list[Phase]:
+    """One launch of one core for work that no tile fits, as loops over single elements."""
+    if not work:
+        return []
+    phase = phase_function(kernel, work, kernel.symbol, names)
+    LowerStructured().run(phase, context)
+    Forward().run(phase, context)
+    _bytes_for_bools(phase)
+    return [Phase(phase, None)]
+
+
+def _remark(context: Context, work: Operation, error: NotVector) -> None:
+    (diagnostic,) = error.diagnostics
+    reason = diagnostic.message.removeprefix("not lowered to Ascend C: ")
+    context.remark(diagnostic.loc if diagnostic.loc.known else work.loc, f"runs on the scalar unit: {reason}", HINT)
+
+
+def _number(phases: Sequence[Phase], symbol: str) -> None:
+    if len(phases) > 1:
+        for number, phase in enumerate(phases, 1):
+            phase.function.attrs["symbol"] = f"{symbol}_{number}"
 
 
 def lower_phase(phase: Func, soc: Soc) -> Value:
-    """Lower the one piece of work of a phase; how many cores it takes."""
+    """Lower the one piece of work of a phase to tiles; how many cores it takes. Raises NotVector."""
     work = next(op for op in phase.body.block if _is_work(op))
+    at = Builder.before(work)
+    at.loc = work.loc
     if isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
+    elif isinstance(work, st.Apply):
+        blocks = lower_rows(work, of_apply(work, at), soc)
+    elif isinstance(work, scf.For):
+        blocks = lower_rows(work, of_loop(work, at), soc)
     else:
-        raise refuse(_why_not(work), work.loc)
+        raise refuse(f"{work.name} outside of a parallel loop over elements", work.loc)
+    _bytes_for_bools(phase)
+    return blocks
+
+
+def _bytes_for_bools(phase: Func) -> None:
+    """A bool in memory is a byte."""
     for param in phase.params:
         if isinstance(param.type, RefType) and param.type.dtype is i1:
             param.type = RefType(param.type.shape, u8)
-    return blocks
 
 
 def _is_work(op: Operation) -> bool:
     return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic))
 
 
-def _why_not(op: Operation) -> str:
-    if isinstance(op, st.Apply):
-        return "this loop does not walk its arrays in memory order, or it reduces"
-    return f"{op.name} outside of a parallel loop over elements"
-
-
-def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Value]) -> Func:
+def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Value | None]) -> Func:
     """Checks of sizes and scalars, then the cores of each phase."""
     scalars = [param for param in kernel.params if not isinstance(param.type, RefType)]
     region = block_of([param.type for param in scalars], [param.name for param in scalars])
@@ -109,7 +167,9 @@ def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Val
         at.insert(check.clone(mapping))
     results: list[Value] = []
     for count in counts:
-        # The count was computed in a phase, from that phase's own parameters.
+        if count is None:
+            results.append(at.value(arith.Constant.of(1, i64)))
+            continue
         _copy_scalars(needed([count]), mapping, at)
         results.append(mapping.get(count, count))
     at.insert(func.Return(values=results))

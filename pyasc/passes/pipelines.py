@@ -25,7 +25,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "licm",
     ),
     "tile": ("structured", "cleanup", "lower-to-tiles", "canonicalize", "cse", "dce"),
-    "ascend": ("tile", "lower-to-ascend", "dce"),
+    "ascend": ("tile", "lower-to-ascend", "cse", "dce"),
     "O0": (
         "inline",
         "resolve-indices",

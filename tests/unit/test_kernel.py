@@ -291,7 +291,7 @@ def test_lower_takes_types_in_place_of_arguments() -> None:
 
 
 def test_sources_for_ascend() -> None:
-    assert "class Scale" in scale.source("ascend910b1")
+    assert "class KernelScale" in scale.source("ascend910b1")
     with pytest.raises(asc.UnsupportedError, match="code is emitted for architecture 2201"):
         scale.source("ascend310p3")
     with pytest.raises(asc.UnsupportedError, match="no target is called 'ascend1'"):

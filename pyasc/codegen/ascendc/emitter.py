@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.codegen.ascendc import nodes
-from pyasc.codegen.ascendc.expressions import CTYPES
+from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS
 from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering
 from pyasc.codegen.ascendc.render import render_unit
 from pyasc.ir.dialects import arith, asc
@@ -32,7 +32,9 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
     phases = [each for each in module.functions if each.kernel]
     kernels = [KernelLowering(each, chosen, each.symbol, constants).run() for each in phases]
     header = [title, *(line for phase in phases for line in _described(phase))]
-    unit = nodes.Unit(tuple(header), tuple(constants.values()), kernels)
+    body = render_unit(nodes.Unit((), (), (), kernels))
+    helpers = tuple(text for name, text in HELPERS.items() if f"{name}(" in body)
+    unit = nodes.Unit(tuple(header), tuple(constants.values()), helpers, kernels)
     return EmittedFile(render_unit(unit), tuple(each.symbol for each in phases))
 
 

@@ -114,12 +114,58 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
         case "select":
             parts = [each.inside(TERNARY + 1) for each in args]
             return Expr(f"{parts[0]} ? {parts[1]} : {parts[2]}", TERNARY)
-        case "floordiv" | "mod" if all(nonnegative(arg) for arg in op.args):
+        case "maximum" | "minimum":
+            symbol = "<" if op.fn == "minimum" else ">"
+            left, right = (each.inside(RELATION + 1) for each in args)
+            # NaN wins, as NumPy has it.
+            return Expr(f"{left} {symbol} {right} || {left} != {left} ? {left} : {right}", TERNARY)
+        case "pymin" | "pymax":
+            symbol = "<" if op.fn == "pymin" else ">"
+            left, right = (each.inside(RELATION + 1) for each in args)
+            return Expr(f"{right} {symbol} {left} ? {right} : {left}", TERNARY)
+        case "abs" if dtype.is_integer or dtype is dtypes.f32:
+            inside = args[0].inside(RELATION + 1)
+            return Expr(f"{inside} < 0 ? -{args[0].inside(PRIMARY)} : {inside}", TERNARY)
+        case "isnan":
+            return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[0].inside(EQUALITY + 1)}", EQUALITY)
+        case "and" | "or" | "xor" if dtype.is_integer:
+            symbol, precedence = {"and": ("&", 8), "or": ("|", 6), "xor": ("^", 7)}[op.fn]
+            return Expr(f" {symbol} ".join(each.inside(UNARY) for each in args), precedence)
+        case "xor":
+            return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[1].inside(EQUALITY + 1)}", EQUALITY)
+        case "floordiv" | "mod" if not all(nonnegative(arg) for arg in op.args) and dtype.is_integer:
+            name = "FloorDivide" if op.fn == "floordiv" else "FloorModulo"
+            return Expr(f"{name}({args[0]}, {args[1]})")
+        case "floordiv" | "mod" if dtype.is_integer:
             symbol = "/" if op.fn == "floordiv" else "%"
             return Expr(f"{args[0].inside(PRODUCT)} {symbol} {args[1].inside(PRODUCT + 1)}", PRODUCT)
         case _:
             raise NotScalar(f"{op.fn} of one {dtype} number")
 
+
+HELPERS = {
+    "FloorDivide": """// Python's `//`: rounded down, and 0 for a division by zero.
+template <typename T>
+__aicore__ inline T FloorDivide(T a, T b)
+{
+    if (b == 0) {
+        return 0;
+    }
+    const T quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}""",
+    "FloorModulo": """// Python's `%`: with the sign of the divisor, and 0 for a division by zero.
+template <typename T>
+__aicore__ inline T FloorModulo(T a, T b)
+{
+    if (b == 0) {
+        return 0;
+    }
+    const T rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}""",
+}
+"""Functions that the expressions of a file may call, in the order in which they are defined."""
 
 _GROWING = frozenset(("add", "mul", "minimum", "maximum", "floordiv", "mod"))
 

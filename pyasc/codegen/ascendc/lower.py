@@ -7,6 +7,7 @@ value that is made in Init and used later is a member.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from pyasc.ir.dialects import arith, asc, func, scf
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import OpaqueType, RefType, ScalarType, dtype_of
 
-_NESTED = (scf.For, scf.If, asc.Method)
+_NESTED = (scf.For, scf.If, scf.While, asc.Method)
 _ALWAYS_INLINE = (asc.Offset, asc.ReinterpretCast)
 _RESERVED = ("pipe", "op", "Init", "Process", "Shape", "BT")
 
@@ -181,6 +182,14 @@ class Statements:
                 self._for(op)
             case scf.If():
                 self._if(op)
+            case scf.While():
+                self._while(op)
+            case asc.Flag():
+                assert isinstance(op.id.type, OpaqueType)
+                self.say(f"{op.call}<HardEvent::{op.id.type.parameters[0]}>({self.text(op.id)})")
+            case asc.FetchEventID():
+                name = self.kernel.member(op.id, "TEventID", op.id.name or "event")
+                self.say(f"{name} = pipe->FetchEventID<HardEvent::{op.event}>()")
             case asc.Method():
                 self._method(op)
             case asc.SetGlobalBuffer():
@@ -236,6 +245,10 @@ class Statements:
         self.say(f"const {type_} {name} = {expr}")
 
     def _tensor(self, value: Value, made: str) -> None:
+        if self._is_member(value):
+            name = self.kernel.member(value, f"LocalTensor<{_element(value)}>", value.name or "tensor")
+            self.say(f"{name} = {made}")
+            return
         name = self.names.fresh(value.name or "tensor")
         self.kernel.texts[value] = Expr(name)
         self.say(f"LocalTensor<{_element(value)}> {name} = {made}")
@@ -289,21 +302,72 @@ class Statements:
         return self.copies[declaration]
 
     def _for(self, op: scf.For) -> None:
+        carried = self._variables(op.carried, op.inits)
+        for value, name in zip(op.values, carried, strict=True):
+            self.kernel.texts[value] = Expr(name)
         name = self.names.fresh(op.counter.name or "i")
         self.kernel.texts[op.counter] = Expr(name)
         step = str(self.text(op.step))
         advance = f"++{name}" if step == "1" else f"{name} += {step}"
-        body = self._nested(op.body.block)
+        down = isinstance(op.step.op, arith.Constant) and op.step.op.value < 0
         lower, upper = self.text(op.lower), self.text(op.upper).inside(11)
-        self.nodes.append(nodes.For("int64_t", name, str(lower), f"{name} < {upper}", advance, body))
+        body = self._nested(op.body.block, carried)
+        test = f"{name} {'>' if down else '<'} {upper}"
+        self.nodes.append(nodes.For("int64_t", name, str(lower), test, advance, body))
 
     def _if(self, op: scf.If) -> None:
-        then, otherwise = self._nested(op.then.block), self._nested(op.otherwise.block)
-        self.nodes.append(nodes.If(str(self.text(op.condition)), then, otherwise))
+        condition = str(self.text(op.condition))
+        targets = self._variables(op.values, ())
+        then = self._nested(op.then.block, targets)
+        otherwise = self._nested(op.otherwise.block, targets)
+        if not then and not targets:
+            condition, then, otherwise = f"!({condition})", otherwise, []
+        self.nodes.append(nodes.If(condition, then, otherwise))
 
-    def _nested(self, block: Block) -> list[nodes.Node]:
+    def _while(self, op: scf.While) -> None:
+        """`before` up to its condition, then `after`, whose arguments are what `before` forwards."""
+        carried = self._variables(op.before.block.args, op.inits)
+        forwarded = self._variables(op.values, ())
+        for value, name in zip(op.after.block.args, forwarded, strict=True):
+            self.kernel.texts[value] = Expr(name)
+        inner = Statements(self.kernel, self.in_init, self.names)
+        inner.block([each for each in op.before.block if each is not op.before.block.last])
+        condition = op.before.block.terminator
+        assert isinstance(condition, scf.Condition)
+        inner.assign(forwarded, condition.forwarded)
+        leave = nodes.Statement("break")
+        inner.nodes.append(nodes.If(f"!({inner.text(condition.condition)})", [leave], []))
+        inner.nodes += self._nested(op.after.block, carried)
+        self.nodes.append(nodes.While(inner.nodes))
+
+    def _variables(self, values: Sequence[Value], inits: Sequence[Value]) -> list[str]:
+        """Variables that change, for what loops carry and branches give."""
+        made: list[str] = []
+        starts = [str(self.text(init)) for init in inits] or [""] * len(values)
+        for value, start in zip(values, starts, strict=True):
+            name = self.names.fresh(value.name or "value")
+            self.kernel.texts[value] = Expr(name)
+            made.append(name)
+            self.say(f"{CTYPES[dtype_of(value.type)]} {name}{f' = {start}' if start else ''}")
+        return made
+
+    def assign(self, targets: Sequence[str], values: Sequence[Value]) -> None:
+        """Set all variables at once: a value that reads one that is set before is kept first."""
+        texts = [str(self.text(value)) for value in values]
+        for number, text in enumerate(texts):
+            if any(re.search(rf"\b{target}\b", text) for target in targets[:number]):
+                kept = self.names.fresh("next")
+                self.say(f"const {CTYPES[dtype_of(values[number].type)]} {kept} = {text}")
+                texts[number] = kept
+        for target, text in zip(targets, texts, strict=True):
+            if target != text:
+                self.say(f"{target} = {text}")
+
+    def _nested(self, block: Block, targets: Sequence[str] = ()) -> list[nodes.Node]:
         inner = Statements(self.kernel, self.in_init, self.names)
         inner.block(block)
+        if targets:
+            inner.assign(targets, block.terminator.operands)
         return inner.nodes
 
     def _method(self, op: asc.Method) -> None:
@@ -366,9 +430,8 @@ def _type(value: Value) -> str:
 
 
 def class_name(entry: str) -> str:
-    """The name of a kernel's class: `row_softmax` gives `RowSoftmax`."""
-    made = "".join(part[:1].upper() + part[1:] for part in entry.split("_") if part)
-    return identifier(made if made != entry else f"{made}Kernel")
+    """The name of a kernel's class: `row_softmax` gives `KernelRowSoftmax`, which no name of the library is."""
+    return "Kernel" + "".join(part[:1].upper() + part[1:] for part in identifier(entry).split("_") if part)
 
 
 def class_constant(entry: str) -> str:

@@ -41,6 +41,13 @@ class If(Node):
     otherwise: list[Node]
 
 
+@dataclass(slots=True)
+class While(Node):
+    """A loop that a `break` ends."""
+
+    body: list[Node]
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A typed name: a parameter or a member, which may have an initial value."""
@@ -83,4 +90,5 @@ class Unit(Node):
 
     header: tuple[str, ...]
     constants: tuple[Variable, ...]
+    helpers: tuple[str, ...]
     kernels: list[Kernel]

@@ -43,7 +43,7 @@ def _block(body: Sequence[nodes.Node]) -> str:
 def _render(node: nodes.Node) -> str:
     macro = getattr(_macros(), type(node).__name__)
     match node:
-        case nodes.For(body=body):
+        case nodes.For(body=body) | nodes.While(body=body):
             text = macro(node, _block(body))
         case nodes.If(then=then, otherwise=otherwise):
             text = macro(node, _block(then), _block(otherwise))

@@ -270,6 +270,7 @@ class Gather(Operation, name="tile.gather", traits=[READS, WRITES]):
 class Reduce(Operation, name="tile.reduce", traits=[READS, WRITES]):
     """Combines along `axis`, on which the target has extent 1; `continued` starts from what the target holds.
 
+    `scratch` is a tile like the source, or the source itself, whose contents are lost.
     `form` chooses the instructions: `"tree"` adds halves of a row, `"repeat"` and `"block"` reduce 256 or 32 bytes at
     a time, `"auto"` leaves it open. `sizes` are the source's; sums may be reordered within the documented bound.
     """
@@ -277,6 +278,7 @@ class Reduce(Operation, name="tile.reduce", traits=[READS, WRITES]):
     source: Value = operand(ON_CHIP)
     target: Value = operand(ON_CHIP, written=True)
     sizes: Sequence[Value] = operands(I64)
+    scratch: Sequence[Value] = operands(ON_CHIP, written=True)
     fn: str = attribute(choices=COMBINERS)
     axis: int = attribute()
     form: str = attribute(default="auto", choices=("auto", "tree", "repeat", "block"))

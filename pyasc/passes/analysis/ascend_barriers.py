@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import asc, asc_vector
+from pyasc.ir.dialects import asc, asc_vector, scf
 from pyasc.ir.types import RefType
 
 _SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
@@ -47,6 +47,12 @@ def insert_barriers(block: Block) -> None:
         if not _is_vector(op):
             continue
         reads, writes = _touched(op)
+        if _starts_with_barrier(op):
+            # It may run no round at all, so what came before it stays pending.
+            pending.add(reads, writes)
+            if not passed:
+                first.add(reads, writes)
+            continue
         if isinstance(op, _SELF_SYNCHRONISED):
             if not passed:
                 first.add(reads, writes)
@@ -77,13 +83,29 @@ def _kept(values: set[Value]) -> set[Value]:
     return {value for value in values if isinstance(value.owner, asc.Get)}
 
 
+def _starts_with_barrier(op: Operation) -> bool:
+    """Whether every round of a loop of calls starts with a barrier, so that it needs none before it."""
+    if not isinstance(op, scf.For):
+        return False
+    calls = (each for each in op.body.block if _is_vector(each) or isinstance(each, asc.PipeBarrier))
+    return isinstance(next(calls, None), asc.PipeBarrier)
+
+
 def _is_vector(op: Operation) -> bool:
+    if isinstance(op, scf.For):
+        return any(_is_vector(each) for each in op.body.block)
     return type(op).__module__ == asc_vector.__name__ or isinstance(op, (asc.DataCopy, asc.Copy))
 
 
 def _touched(op: Operation) -> tuple[set[Value], set[Value]]:
     reads: set[Value] = set()
     writes: set[Value] = set()
+    if isinstance(op, scf.For):
+        for inner in filter(_is_vector, op.body.block):
+            more_reads, more_writes = _touched(inner)
+            reads |= more_reads
+            writes |= more_writes
+        return reads, writes
     for spec in op.spec.operands:
         value = getattr(op, spec.name)
         if isinstance(value, Value) and isinstance(value.type, RefType):

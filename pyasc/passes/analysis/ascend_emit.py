@@ -10,14 +10,16 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, SCRATCH_BYTES, VectorCalls, local, recast
 from pyasc.passes.analysis.structured import extent_value
-from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, spread_over
+from pyasc.passes.analysis.tile_emit import binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
+from pyasc.passes.analysis.tile_rows_emit import SPREAD_BYTES
 
 I64 = ScalarType(dtypes.i64)
 
@@ -33,15 +35,6 @@ class Holder:
     elements: int
 
 
-@dataclass(frozen=True)
-class Place:
-    """A part of global memory: a GlobalTensor, the first element in it, and the distance between rows."""
-
-    tensor: Value
-    offset: Value
-    pitch: Value | None = None
-
-
 @dataclass
 class PhaseLowering:
     """Lowers one function at the tile level into an empty one."""
@@ -50,6 +43,8 @@ class PhaseLowering:
     lowered: Func
     mapping: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     holders: dict[Value, Holder] = field(default_factory=lambda: dict[Value, Holder]())
+    globals: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    front: Builder | None = None
 
     def __post_init__(self) -> None:
         self.init = Builder(self.lowered.body.block, loc=self.phase.loc)
@@ -70,11 +65,13 @@ class PhaseLowering:
                     self._cores(op, at)
                 case tile.Loop():
                     self._loop(op, at)
+                case scf.For():
+                    self._for(op, at)
                 case mem.View() if isinstance(op.ref.owner, (Block, tile.Flatten)):
                     self._view(op, at)
                 case mem.Load():
                     self._load(op, at)
-                case tile.Flatten() | tile.Yield() | func.Return():
+                case tile.Flatten() | tile.Yield() | func.Return() | scf.Yield():
                     pass
                 case _ if not op.regions:
                     at.insert(op.clone(self.mapping))
@@ -121,6 +118,17 @@ class PhaseLowering:
             total = binary(at, "add", total, self.value(where))
         return total
 
+    def global_of(self, ref: Value) -> Value:
+        """The GlobalTensor on all of a parameter."""
+        if ref not in self.globals:
+            assert self.front is not None
+            base = self.value(ref)
+            type_ = RefType((None,), dtype_of(base.type))
+            zero = index(self.front, 0)
+            made = asc.SetGlobalBuffer(base=base, offset=zero, types=[type_])
+            self.globals[ref] = self.front.value(made, ref.name)
+        return self.globals[ref]
+
     def _loop(self, op: tile.Loop, at: Builder) -> None:
         """A loop over the tiles of one axis."""
         extent = self.value(op.extents[0])
@@ -128,27 +136,70 @@ class PhaseLowering:
         loop = at.insert(
             scf.For(lower=index(at, 0), upper=extent, step=step, types=[], body=block_of([I64], ["offset"]))
         )
-        inner = Builder(loop.body.block, loc=op.loc)
+        inner = self._enter(loop)
         left = binary(inner, "sub", extent, loop.counter)
         self.mapping[op.body.block.args[0]] = loop.counter
         count = inner.value(arith.Elementwise(fn="minimum", args=[left, step]), "count")
         self.mapping[op.body.block.args[1]] = count
-        Methods(self, Builder.before(loop), inner).run(op.body.block)
+        Methods(self, inner).run(op.body.block)
+        self._leave(loop, inner)
+
+    def _for(self, op: scf.For, at: Builder) -> None:
+        """A loop over pieces of work; the innermost holds the tiles."""
+        bounds = [self.value(each) for each in (op.lower, op.upper, op.step)]
+        body = block_of([I64], [op.counter.name])
+        loop = at.insert(scf.For(lower=bounds[0], upper=bounds[1], step=bounds[2], types=[], body=body))
+        self.mapping[op.counter] = loop.counter
+        inner = self._enter(loop)
+        if any(isinstance(each, tile.Buffer) for each in op.body.block):
+            Methods(self, inner).run(op.body.block)
+        else:
+            self.block(op.body.block, inner)
+        self._leave(loop, inner)
+
+    def _enter(self, loop: scf.For) -> Builder:
+        """The inside of a loop; what it needs from before stands in front of the outermost one."""
+        if self.front is None:
+            self.front = Builder.before(loop)
+            self.outermost = loop
+        return Builder(loop.body.block, loc=loop.loc)
+
+    def _leave(self, loop: scf.For, inner: Builder) -> None:
         inner.insert(scf.Yield())
+        if self.outermost is loop:
+            self.front = None
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of global memory: `rows` rows of `count` elements, `pitch` elements apart (None: side by side)."""
+
+    tensor: Value
+    offset: Value
+    rows: Value
+    count: Value
+    pitch: Value | None
+
+
+Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Broadcast | tile.Reduce
 
 
 class Methods:
     """The tiles of one round of a loop: copied in, computed with, copied out."""
 
-    def __init__(self, phase: PhaseLowering, init: Builder, at: Builder) -> None:
+    def __init__(self, phase: PhaseLowering, at: Builder) -> None:
+        assert phase.front is not None
         self.phase = phase
-        self.init = init
+        self.init = phase.front
         self.at = at
         self.scratch: Value | None = None
+        self.total: Value | None = None
+        self.spreads: dict[Value, Value] = {}
+        self.spread_buffers: dict[Value, Value] = {}
 
     def run(self, block: Block) -> None:
         """Sort the operations into the three methods."""
-        ops = [op for op in block if not isinstance(op, tile.Yield)]
+        ops = [op for op in block if not isinstance(op, (tile.Yield, scf.Yield))]
         copies = [op for op in ops if isinstance(op, tile.Copy)]
         incoming = [op for op in copies if _space(op.source) == "gm"]
         outgoing = [op for op in copies if _space(op.target) == "gm"]
@@ -179,9 +230,7 @@ class Methods:
             self.scratch = self._buffer_of("scratch", SCRATCH_BYTES)
 
     def _declare_buffer(self, op: tile.Buffer, position: str) -> None:
-        assert isinstance(op.tile.type, RefType)
-        (extent,) = op.tile.type.shape
-        assert isinstance(extent, int)
+        extent = _elements(op)
         dtype = dtype_of(op.tile.type)
         size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
         if position == "VECCALC":
@@ -234,22 +283,53 @@ class Methods:
         view = op.source if inwards else op.target
         owner = view.owner
         assert isinstance(owner, mem.View)
-        gm = self.phase.value(owner.ref)
-        offset = self.phase.value(owner.offsets[0])
-        place = at.value(asc.Offset(tensor=gm, offset=offset, types=[gm.type]))
-        count = self.phase.value(op.sizes[0])
+        box = self._line(at, owner, op) if len(owner.axes) == 1 else self._box(at, owner, op)
         width = dtype_of(tensor.type).bytes
-        zero = index(at, 0)
+        tile_ = op.target if inwards else op.source
+        gap = index(at, 0)
+        if cover_of(tile_) == FULL and box.pitch is not None:
+            gap = self._gap(at, tile_, box.count, width)
+        rows = index(at, 0)
+        if box.pitch is not None:
+            rows = binary(at, "mul", binary(at, "sub", box.pitch, box.count), width)
+        place = at.value(asc.Offset(tensor=box.tensor, offset=box.offset, types=[box.tensor.type]))
         at.insert(
             asc.DataCopyPad(
                 dst=tensor if inwards else place,
                 src=place if inwards else tensor,
-                block_count=index(at, 1),
-                block_len=binary(at, "mul", count, width),
-                src_stride=zero,
-                dst_stride=zero,
+                block_count=box.rows,
+                block_len=binary(at, "mul", box.count, width),
+                src_stride=rows if inwards else gap,
+                dst_stride=gap if inwards else rows,
             )
         )
+
+    def _gap(self, at: Builder, tile_: Value, count: Value, width: int) -> Value:
+        """Blocks of 32 bytes between the end of one row on chip and the start of the next."""
+        per_block = 32 // width
+        pitch = self.phase.value(pitch_of(tile_))
+        return binary(at, "sub", binary(at, "floordiv", pitch, per_block), ceil_div(at, count, per_block))
+
+    def _line(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
+        """Elements side by side."""
+        tensor = self.phase.value(view.ref)
+        return Box(tensor, self.phase.value(view.offsets[0]), index(at, 1), self.phase.value(op.sizes[0]), None)
+
+    def _box(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
+        """Rows of global memory, or one value a row side by side."""
+        tensor = self.phase.global_of(view.ref)
+        strides = _strides(at, view.ref)
+        offset = index(at, 0)
+        for where, stride in zip(view.offsets, strides, strict=True):
+            offset = binary(at, "add", offset, binary(at, "mul", self.phase.value(where), stride))
+        count, width = (self.phase.value(size) for size in op.sizes)
+        tile_ = op.target if op.target.type != view.view.type and _space(op.target) != "gm" else op.source
+        if cover_of(tile_) == COLUMN:
+            return Box(tensor, offset, index(at, 1), count, None)
+        if view.axes[0] < 0:
+            return Box(tensor, offset, index(at, 1), width, None)
+        pitch = binary(at, "mul", strides[view.axes[0]], self.phase.value(view.steps[view.axes[0]]))
+        return Box(tensor, offset, count, width, pitch)
 
     def _compute(
         self, incoming: Sequence[tile.Copy], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
@@ -270,13 +350,18 @@ class Methods:
 
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
         at = tensors.at
-        assert isinstance(op, (tile.Elementwise, tile.Cast, tile.Fill, tile.Broadcast))
+        assert isinstance(op, (tile.Elementwise, tile.Cast, tile.Fill, tile.Broadcast, tile.Reduce))
+        if _by_row(op):
+            self._rows(tensors, op)
+            self.spreads.pop(op.target, None)
+            return
+        self.spreads.pop(op.target, None)
         scratch = None
         if isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS:
             assert self.scratch is not None
             type_ = local(SCRATCH_BYTES, dtypes.u8)
             scratch = at.value(asc.Get(buffer=self.scratch, types=[type_]), "scratch")
-        calls = VectorCalls(at, self.phase.value(op.sizes[0]), scratch)
+        calls = VectorCalls(at, self._count(at, op), scratch)
         target = tensors.of(op.target)
         match op:
             case tile.Elementwise():
@@ -287,6 +372,55 @@ class Methods:
                 calls.fill(target, self.phase.value(op.value))
             case tile.Broadcast():
                 calls.move(target, tensors.of(op.source))
+            case tile.Reduce():
+                raise AssertionError(op.name)
+
+    def _count(self, at: Builder, op: Vector) -> Value:
+        """How many elements a call covers: with rows, all of them up to where the next row would start."""
+        sizes = [self.phase.value(size) for size in op.sizes]
+        if len(sizes) == 1:
+            return sizes[0]
+        cover = cover_of(op.target)
+        if cover == FULL:
+            if self.total is None:
+                self.total = binary(at, "mul", sizes[0], self.phase.value(pitch_of(op.target)), "total")
+            return self.total
+        return sizes[0] if cover == COLUMN else sizes[1]
+
+    def _rows(self, tensors: TensorMap, op: Vector) -> None:
+        """A call for each 256 bytes of a row, over all rows."""
+        at = tensors.at
+        full = next(value for value in _tiles(op) if cover_of(value) == FULL)
+        pitch = self.phase.value(pitch_of(full))
+        sized = op.sizes if not isinstance(op, tile.Reduce) else op.sizes
+        count, width = (self.phase.value(size) for size in sized)
+        calls = RowCalls(at, count, width, pitch, lambda tensor: self._spread(tensors, tensor, count))
+        target = tensors.of(op.target)
+        match op:
+            case tile.Elementwise():
+                calls.binary(op.fn, target, [Rows(tensors.of(arg), cover_of(arg)) for arg in op.args])
+            case tile.Broadcast():
+                calls.repeat(target, Rows(tensors.of(op.source), cover_of(op.source)))
+            case tile.Reduce():
+                start = None
+                if op.fn == "add":
+                    start = at.value(arith.Constant.of(0.0, dtype_of(op.target.type)))
+                calls.reduce(op.fn, target, tensors.of(op.source), tensors.of(op.scratch[0]), start)
+            case _:
+                raise refuse(f"{op.name} of rows", op.loc)
+
+    def _spread(self, tensors: TensorMap, tensor: Value, count: Value) -> Value:
+        """One value a row over a block of 32 bytes a row, made once until the value changes."""
+        tile_ = next(key for key, value in tensors.known.items() if value is tensor)
+        if tile_ not in self.spreads:
+            if tile_ not in self.spread_buffers:
+                self.spread_buffers[tile_] = self._buffer_of(f"{tile_.name or 'row'}Spread", SPREAD_BYTES)
+            dtype = dtype_of(tensor.type)
+            type_ = local(SPREAD_BYTES // dtype.bytes, dtype)
+            made = tensors.at.value(asc.Get(buffer=self.spread_buffers[tile_], types=[type_]), "spread")
+            spread_over(tensors.at, tensor, made, count)
+            self.spreads[tile_] = made
+        return self.spreads[tile_]
 
 
 @dataclass
@@ -340,5 +474,48 @@ def _buffer(tile_: Value) -> Value:
     return tile_
 
 
-def _dtype(value: Value) -> DType:
-    return dtype_of(value.type)
+def cover_of(tile_: Value) -> str:
+    """What a tile covers: a line or all of its rows, one row for all, or one value a row."""
+    assert isinstance(tile_.type, RefType)
+    shape = tile_.type.shape
+    if len(shape) == 1 or None not in shape[1:]:
+        return FULL if len(shape) == 1 else COLUMN
+    return ROW if shape[0] == 1 else FULL
+
+
+def pitch_of(tile_: Value) -> Value:
+    """From one row of a tile to the next, in elements."""
+    owner = _buffer(tile_).owner
+    assert isinstance(owner, tile.Buffer)
+    return owner.extents[-1]
+
+
+def _elements(op: tile.Buffer) -> int:
+    """The most elements that a buffer holds."""
+    if op.extents:
+        return op.capacity
+    assert isinstance(op.tile.type, RefType)
+    total = 1
+    for extent in op.tile.type.shape:
+        assert isinstance(extent, int)
+        total *= extent
+    return total
+
+
+def _tiles(op: Vector) -> list[Value]:
+    values = [op.target, *op.operands]
+    return [value for value in values if isinstance(value.type, RefType)]
+
+
+def _by_row(op: Vector) -> bool:
+    """Whether an operation treats rows one by one."""
+    return isinstance(op, tile.Reduce) or len({cover_of(value) for value in _tiles(op)}) > 1
+
+
+def _strides(at: Builder, ref: Value) -> list[Value]:
+    """The distance between neighbours along each axis of a dense array, in elements."""
+    assert isinstance(ref.type, RefType)
+    made = [index(at, 1)]
+    for extent in reversed(ref.type.shape[1:]):
+        made.insert(0, binary(at, "mul", made[0], extent_value(at, extent)))
+    return made[: len(ref.type.shape)]

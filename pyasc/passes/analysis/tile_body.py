@@ -68,30 +68,30 @@ class BodyBuilder:
                 self.legaliser.run(inner)
         return [self.legaliser.operand(value) for value in op.body.block.terminator.operands]
 
-    def write(self, ref: Value, map_: AffineMap, value: Operand) -> None:
+    def write(self, ref: Value, map_: AffineMap, value: Operand, cover: str = FULL) -> None:
         """Let an output receive a value, in a register of its own."""
         dtype = stored_dtype(dtype_of(ref.type))
         register = self.legaliser.convert(value, dtype) if _dtype(value) is not dtype else value
-        if not self._may_leave(register):
-            register = self._moved(register, dtype)
+        if not self._may_leave(register, cover):
+            register = self._moved(register, dtype, cover)
         assert isinstance(register, Register)
         register.name = ref.name
         self.program.outputs.append(register)
         self.elements.writes.append(Access(ref, map_, register))
 
-    def _may_leave(self, value: Operand) -> bool:
+    def _may_leave(self, value: Operand, cover: str) -> bool:
         return (
             isinstance(value, Register)
-            and value.cover == FULL
+            and value.cover == cover
             and value not in self.program.inputs
             and value not in self.program.outputs
         )
 
-    def _moved(self, value: Operand, dtype: DType) -> Register:
+    def _moved(self, value: Operand, dtype: DType, cover: str) -> Register:
         fn = "move" if isinstance(value, Register) else "fill"
         if fn == "fill" and dtype.bits not in (16, 32):
             raise refuse(f"a constant in {dtype} elements", self.legaliser.loc)
-        target = Register(dtype)
+        target = Register(dtype, "", cover)
         self.program.instructions.append(Instruction(fn, target, (value,), loc=self.legaliser.loc))
         return target
 

@@ -64,6 +64,10 @@ class _Scan:
 
     def place(self, number: int) -> None:
         """Choose the slot of an instruction's target: its own if it is an output, a free one, or a new one."""
+        scratch = self.program.instructions[number].scratch
+        if scratch is not None:
+            free = (each for each in self.made.slots if self._holds_scratch(each, number, scratch))
+            self._hold(scratch, next(free, None) or _fresh(scratch))
         target = self.program.instructions[number].target
         slot = self.outputs.get(target)
         if slot is None:
@@ -71,6 +75,13 @@ class _Scan:
             slot = next(free, None) or _fresh(target)
         slot.name = slot.name or target.name
         self._hold(target, slot)
+
+    def _holds_scratch(self, slot: Slot, number: int, scratch: Register) -> bool:
+        if slot.kind == "mask" or slot.cover != scratch.cover or slot.width != scratch.dtype.bytes:
+            return False
+        return slot.free_at <= number and (
+            slot.kind != "out" or self._free_until_written(slot, number, scratch)
+        )
 
     def _usable(self, slot: Slot, number: int) -> bool:
         instruction = self.program.instructions[number]

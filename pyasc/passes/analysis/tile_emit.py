@@ -33,6 +33,10 @@ def binary(at: Builder, fn: str, left: Value, right: Value | int, name: str = ""
         return left
     if known[1] == 1 and fn in ("mul", "floordiv"):
         return left
+    if known[0] == 1 and fn == "mul":
+        return other
+    if fn == "sub" and _same_size(left, other):
+        return index(at, 0)
     if known[0] == 0 and fn == "add":
         return other
     if 0 in known and fn == "mul":
@@ -42,6 +46,12 @@ def binary(at: Builder, fn: str, left: Value, right: Value | int, name: str = ""
     if known[0] is not None and known[1] is not None:
         return index(at, _FOLD[fn](known[0], known[1]))
     return at.value(arith.Elementwise(fn=fn, args=[left, other]), name)
+
+
+def _same_size(left: Value, right: Value) -> bool:
+    """Whether two values are one symbolic size."""
+    sizes = [each.owner.symbol for each in (left, right) if isinstance(each.owner, func.Size)]
+    return left is right or (len(sizes) == 2 and sizes[0] == sizes[1])
 
 
 _FOLD = {
@@ -185,8 +195,14 @@ class TileEmitter:
                 op = tile.Iota(start=args[0], target=target, sizes=sizes)
             case "reduce":
                 assert isinstance(each.args[0], Register)
+                assert each.scratch is not None
                 op = tile.Reduce(
-                    source=args[0], target=target, sizes=self.sizes[each.args[0].cover], fn=each.mode, axis=1
+                    source=args[0],
+                    target=target,
+                    sizes=self.sizes[each.args[0].cover],
+                    scratch=[self.tile_of(each.scratch)],
+                    fn=each.mode,
+                    axis=1,
                 )
             case _:
                 op = tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)

@@ -22,7 +22,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of
-from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register, covers
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register, covers
 
 COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 """Every comparison, and the one that says the same with its operands exchanged."""
@@ -32,6 +32,7 @@ _FLOATS = (dtypes.f16, dtypes.f32)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
 _SIGNED_TWIN = {dtypes.u16: dtypes.i16, dtypes.u32: dtypes.i32}
 ADVANCED = ("tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "sin", "cos", "tan", "erf", "erfc")
+_BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
 _ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 
 _CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
@@ -124,6 +125,8 @@ class Legaliser:
 
     def emit(self, fn: str, dtype: DType, *args: Operand, mode: str = "", name: str = "") -> Register:
         """Append an instruction, unless an equal one has been, and return its result."""
+        if fn not in _BROADCASTING and len({a.cover for a in args if isinstance(a, Register)}) > 1:
+            args = tuple(self.full(arg) for arg in args)
         key = (fn, dtype.name, mode, args)
         if key not in self._known:
             cover = covers(args) if any(isinstance(a, Register) for a in args) else FULL
@@ -131,6 +134,28 @@ class Legaliser:
             self.program.instructions.append(Instruction(fn, target, args, mode, self.loc))
             self._known[key] = target
         return self._known[key]
+
+    def full(self, operand: Operand) -> Operand:
+        """A register that covers all of the tile: one value a row, or one row for all, is repeated."""
+        if not isinstance(operand, Register) or operand.cover == FULL:
+            return operand
+        key = ("repeat", operand.dtype.name, "", (operand,))
+        if key not in self._known:
+            target = Register(operand.dtype, operand.name)
+            self.program.instructions.append(Instruction("move", target, (operand,), loc=self.loc))
+            self._known[key] = target
+        return self._known[key]
+
+    def reduce(self, fn: str, operand: Operand) -> Register:
+        """One value a row, combined by add, maximum or minimum."""
+        source = self.full(self.register(operand))
+        assert isinstance(source, Register)
+        if source.dtype not in _FLOATS or fn not in ("add", "maximum", "minimum"):
+            raise refuse(f"a reduction of {source.dtype} elements by `{fn}`", self.loc)
+        target = Register(source.dtype, "", COLUMN)
+        scratch = Register(source.dtype, "fold")
+        self.program.instructions.append(Instruction("reduce", target, (source,), fn, self.loc, scratch))
+        return target
 
     def number(self, value: float, dtype: DType) -> Value:
         """A scalar constant."""
@@ -217,8 +242,6 @@ class Legaliser:
         dtype = _dtype(then)
         if dtype.bits not in (16, 32):
             raise refuse(f"`where` on {dtype} elements", self.loc)
-        if mask.cover != FULL:
-            raise refuse("a condition that is the same along a row", self.loc)
         then = then if isinstance(otherwise, Register) else self.register(then)
         if not isinstance(then, Register):
             mask, then, otherwise = self.inverted(mask), otherwise, then

@@ -40,7 +40,8 @@ Operand = Register | Value
 class Instruction:
     """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"iota"`, `"reduce"`.
 
-    `mode` is the rounding of a cast, or the function that a reduction combines by.
+    `mode` is the rounding of a cast, or the function that a reduction combines by; `scratch` is written too, and may
+    be the source where that is not read again.
     """
 
     fn: str
@@ -48,6 +49,7 @@ class Instruction:
     args: tuple[Operand, ...]
     mode: str = ""
     loc: Location = UNKNOWN
+    scratch: Register | None = None
 
     @property
     def sources(self) -> list[Register]:
@@ -69,6 +71,8 @@ class Program:
         for number, instruction in enumerate(self.instructions):
             last[instruction.target] = max(last.get(instruction.target, number), number)
             last.update((source, number) for source in instruction.sources)
+            if instruction.scratch is not None:
+                last[instruction.scratch] = number
         last.update((output, len(self.instructions)) for output in self.outputs)
         return last
 

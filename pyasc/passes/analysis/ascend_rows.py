@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector calls on tiles of rows: one instruction takes 256 bytes of every row, the repeat stride being the pitch.
+
+What has one value a row is spread over a block of 32 bytes a row (Brcb) and read with block stride 0; one row for all
+is read with repeat stride 0. A row is reduced by folding it into its first 256 bytes and reducing those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.dialects import arith, asc, asc_vector, scf
+from pyasc.ir.dtypes import i64
+from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_vector import BINARY
+from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
+
+_I64 = ScalarType(i64)
+_BLOCK = 32
+_FOLDS = {"add": "Add", "maximum": "Max", "minimum": "Min"}
+_WHOLE = {"add": "WholeReduceSum", "maximum": "WholeReduceMax", "minimum": "WholeReduceMin"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A tensor of rows: what it covers, and for one value a row the tensor it is spread over."""
+
+    tensor: Value
+    cover: str
+
+
+@dataclass
+class RowCalls:
+    """Emits calls over `count` rows of `width` elements, `pitch` apart."""
+
+    at: Builder
+    count: Value
+    width: Value
+    pitch: Value
+    spread: Callable[[Value], Value]
+
+    def binary(self, fn: str, target: Value, args: Sequence[Rows]) -> None:
+        """A binary function where an argument has one value a row, or one row for all."""
+        shapes = [Rows(self.spread(arg.tensor), COLUMN) if arg.cover == COLUMN else arg for arg in args]
+        stride = self._stride(target)
+        blocks, repeats = zip(*(self._strides(arg.cover, stride) for arg in shapes), strict=True)
+
+        def emit(at: Builder, column: Value, lanes: Value) -> None:
+            dst = _from(at, target, column)
+            sources = [arg.tensor if arg.cover == COLUMN else _from(at, arg.tensor, column) for arg in shapes]
+            at.insert(
+                asc_vector.Binary(
+                    call=BINARY[fn],
+                    dst=dst,
+                    src0=sources[0],
+                    src1=sources[1],
+                    amount=[lanes, self.count],
+                    strides=[index(at, 1), *blocks, stride, *repeats],
+                )
+            )
+
+        self._columns(target, 0, emit)
+
+    def repeat(self, target: Value, source: Rows) -> None:
+        """One value a row, or one row for all, in every element."""
+        self.binary("maximum", target, [source, source])
+
+    def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value | None) -> None:
+        """One value a row. `start` is what rows without elements give."""
+        at = self.at
+        stride = self._stride(source)
+        lanes = self._lanes(source, index(at, 0))
+        one = index(at, 1)
+        if start is not None:
+            at.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
+        if scratch is not source:
+            zero = at.value(arith.Constant.of(0.0, dtype_of(source.type)))
+            at.insert(
+                asc_vector.TensorScalar(
+                    call="Adds",
+                    dst=scratch,
+                    src=source,
+                    scalar=zero,
+                    amount=[lanes, self.count],
+                    strides=[one, one, stride, stride],
+                )
+            )
+
+        def fold(inner: Builder, column: Value, active: Value) -> None:
+            inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
+            inner.insert(
+                asc_vector.Binary(
+                    call=_FOLDS[fn],
+                    dst=scratch,
+                    src0=_from(inner, source, column),
+                    src1=scratch,
+                    amount=[active, self.count],
+                    strides=[one, one, one, stride, stride, stride],
+                )
+            )
+
+        self._columns(source, REPEAT_BYTES // dtype_of(source.type).bytes, fold)
+        at.insert(
+            asc_vector.WholeReduce(
+                call=_WHOLE[fn],
+                dst=target,
+                src=scratch,
+                amount=[lanes, self.count],
+                strides=[one, one, stride],
+                order=None if fn == "add" else "ORDER_ONLY_VALUE",
+            )
+        )
+
+    def _columns(self, tensor: Value, start: int, emit: Callable[[Builder, Value, Value], None]) -> None:
+        """A loop over the columns, one repeat of elements at a time."""
+        at = self.at
+        step = index(at, REPEAT_BYTES // dtype_of(tensor.type).bytes)
+        loop = at.insert(
+            scf.For(lower=index(at, start), upper=self.width, step=step, types=[], body=block_of([_I64], ["c"]))
+        )
+        inner = Builder(loop.body.block, loc=at.loc)
+        emit(inner, loop.counter, self._lanes(tensor, loop.counter, inner))
+        inner.insert(scf.Yield())
+
+    def _lanes(self, tensor: Value, column: Value, at: Builder | None = None) -> Value:
+        builder = at or self.at
+        left = binary(builder, "sub", self.width, column)
+        most = REPEAT_BYTES // dtype_of(tensor.type).bytes
+        return binary(builder, "minimum", left, most, "lanes")
+
+    def _stride(self, tensor: Value) -> Value:
+        return binary(self.at, "floordiv", self.pitch, _BLOCK // dtype_of(tensor.type).bytes, "stride")
+
+    def _strides(self, cover: str, stride: Value) -> tuple[Value, Value]:
+        """Block and repeat stride of an argument."""
+        zero, one = index(self.at, 0), index(self.at, 1)
+        return {FULL: (one, stride), ROW: (one, zero), COLUMN: (zero, one)}[cover]
+
+
+def spread_over(at: Builder, column: Value, blocks: Value, count: Value) -> None:
+    """Each of `count` elements fills a block of 32 bytes."""
+    strides = [index(at, 1), index(at, 8)]
+    at.insert(asc_vector.Brcb(dst=blocks, src=column, repeat=ceil_div(at, count, 8), strides=strides))
+
+
+def _from(at: Builder, tensor: Value, column: Value) -> Value:
+    assert isinstance(tensor.type, RefType)
+    return at.value(asc.Offset(tensor=tensor, offset=column, types=[tensor.type]))

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work that no tile fits, on the scalar unit of one core: correct, and slow.
+
+Elements of global memory pass through the data cache, which is written back at the end; one core does all the work, so
+no two share a cache line. What the scalar unit cannot compute (roots, exponentials, float16) is a vector call on one
+element, between flags: S_V before it, V_S behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
+from pyasc.ir.dialects import arith, asc, func, mem, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_vector import VectorCalls, local
+from pyasc.passes.analysis.structured import extent_value
+from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_legalise import refuse
+
+LOCAL_BYTES = 64 * 1024
+_SCALAR_FLOAT = frozenset(
+    "add sub mul div neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
+)
+_SCALAR_INT = frozenset(
+    "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod".split()
+)
+_ONE_CALL = frozenset(("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs"))
+_SLOT = 32
+
+
+@dataclass
+class ScalarLowering:
+    """Lowers a function at the loop level, without structured ops, into an empty one."""
+
+    phase: Func
+    lowered: Func
+    mapping: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    tensors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    slots: dict[tuple[str, int], Value] = field(default_factory=lambda: dict[tuple[str, int], Value]())
+
+    def run(self) -> None:
+        """Fill the new function."""
+        self.front = Builder(self.lowered.body.block, loc=self.phase.loc)
+        self.mapping.update(zip(self.phase.params, self.lowered.params, strict=True))
+        self.pipe = self.front.value(asc.Pipe(), "pipe")
+        at = Builder(self.lowered.body.block, loc=self.phase.loc)
+        end = at.insert(func.Return())
+        self.front = Builder.before(end)
+        marker = self.front.insert(asc.Method(method="", body=block_of()))
+        self.front = Builder.before(marker)
+        body = Builder.before(end)
+        self.block(self.phase.body.block, body)
+        for number in self.phase.written:
+            tensor = self._global(self.phase.params[number])
+            body.insert(asc.DataCacheCleanAndInvalid(tensor=tensor))
+        marker.erase()
+
+    def value(self, value: Value) -> Value:
+        """The lowered form of a value."""
+        return self.mapping.get(value, value)
+
+    def block(self, block: Block, at: Builder) -> None:
+        """Lower the operations of a block."""
+        for op in block:
+            at.loc = op.loc
+            self.operation(op, at)
+
+    def operation(self, op: Operation, at: Builder) -> None:
+        """Lower one operation. Raises UnsupportedError for what the scalar unit cannot do."""
+        match op:
+            case mem.Load():
+                self.mapping[op.value] = self._load(op, at)
+            case mem.Store():
+                self._store(op.ref, op.indices, self.value(op.value), at)
+            case mem.Atomic():
+                self._atomic(op, at)
+            case mem.Alloc():
+                self._allocate(op)
+            case mem.View() | func.Return():
+                pass
+            case arith.Elementwise():
+                self.mapping[op.result] = self._elementwise(op, at)
+            case arith.Cast():
+                self.mapping[op.result] = self._cast(op, at)
+            case arith.Constant() | func.Size():
+                at.insert(op.clone(self.mapping))
+            case scf.For() | scf.If() | scf.While():
+                self._nested(op, at)
+            case scf.Yield() | scf.Condition():
+                at.insert(op.clone(self.mapping))
+            case _:
+                raise refuse(f"{op.name} on the scalar unit", op.loc)
+
+    def _nested(self, op: Operation, at: Builder) -> None:
+        copy = op.clone_without_regions(self.mapping)
+        for old, new in zip(op.regions, copy.regions, strict=True):
+            self._region(old, new)
+        at.insert(copy)
+
+    def _region(self, old: Region, new: Region) -> None:
+        for block in old.blocks:
+            made = new.add(Block([arg.type for arg in block.args], [arg.name for arg in block.args]))
+            self.mapping.update(zip(block.args, made.args, strict=True))
+            self.block(block, Builder(made))
+
+    def _global(self, ref: Value) -> Value:
+        if ref not in self.tensors:
+            base = self.value(ref)
+            if dtype_of(base.type) in (dtypes.f64, dtypes.bf16):
+                raise refuse(f"{dtype_of(base.type)} elements on the scalar unit", self.phase.loc)
+            type_ = RefType((None,), dtype_of(base.type))
+            made = asc.SetGlobalBuffer(base=base, offset=index(self.front, 0), types=[type_])
+            self.tensors[ref] = self.front.value(made, ref.name)
+        return self.tensors[ref]
+
+    def _allocate(self, op: mem.Alloc) -> None:
+        """A small buffer of fixed size in UB, where the scalar unit reads and writes it."""
+        assert isinstance(op.ref.type, RefType)
+        total = 1
+        for extent in op.ref.type.shape:
+            if not isinstance(extent, int):
+                raise refuse("a temporary array inside a loop whose size is not constant", op.loc)
+            total *= extent
+        dtype = stored(op.ref.type.dtype)
+        if total * dtype.bytes > LOCAL_BYTES or dtype is dtypes.f64:
+            raise refuse("a large temporary array inside a loop", op.loc)
+        self.tensors[op.ref] = self._buffer(op.ref.name or "temporary", total, dtype)
+
+    def _buffer(self, name: str, elements: int, dtype: DType) -> Value:
+        size = -(-elements * dtype.bytes // _SLOT) * _SLOT
+        buffer = self.front.value(asc.Buf(position="VECCALC"), f"{name}Buf")
+        self.front.insert(asc.InitBuf(pipe=self.pipe, buffer=buffer, bytes=index(self.front, size)))
+        return self.front.value(asc.Get(buffer=buffer, types=[local(elements, dtype)]), name)
+
+    def _place(self, ref: Value, indices: Sequence[Value], at: Builder) -> tuple[Value, Value]:
+        """The tensor that holds an element, and the element's number in it."""
+        where = [self.value(each) for each in indices]
+        while isinstance(ref.owner, mem.View):
+            view = ref.owner
+            inner = [self.value(each) for each in view.offsets]
+            for position, axis in enumerate(view.axes):
+                if axis >= 0:
+                    step = binary(at, "mul", where[position], self.value(view.steps[axis]))
+                    inner[axis] = binary(at, "add", inner[axis], step)
+            ref, where = view.ref, inner
+        assert isinstance(ref.type, RefType)
+        total = index(at, 0)
+        for dim, each in zip(ref.type.shape, where, strict=True):
+            total = binary(at, "add", binary(at, "mul", total, extent_value(at, dim)), each)
+        tensor = self.tensors[ref] if isinstance(ref.owner, mem.Alloc) else self._global(ref)
+        return tensor, total
+
+    def _load(self, op: mem.Load, at: Builder) -> Value:
+        tensor, where = self._place(op.ref, op.indices, at)
+        value = at.value(asc.GetValue(tensor=tensor, index=where), op.value.name)
+        if dtype_of(op.value.type) is dtypes.i1:
+            zero = at.value(arith.Constant.of(0, dtypes.u8))
+            return at.value(arith.Elementwise(fn="ne", args=[value, zero]))
+        return value
+
+    def _store(self, ref: Value, indices: Sequence[Value], value: Value, at: Builder) -> None:
+        tensor, where = self._place(ref, indices, at)
+        if dtype_of(value.type) is dtypes.i1:
+            value = at.value(arith.Cast.to(value, dtypes.u8))
+        at.insert(asc.SetValue(tensor=tensor, index=where, value=value))
+
+    def _atomic(self, op: mem.Atomic, at: Builder) -> None:
+        tensor, where = self._place(op.ref, op.indices, at)
+        old = at.value(asc.GetValue(tensor=tensor, index=where))
+        new = at.value(arith.Elementwise(fn=op.fn, args=[old, self.value(op.value)]))
+        at.insert(asc.SetValue(tensor=tensor, index=where, value=new))
+
+    def _elementwise(self, op: arith.Elementwise, at: Builder) -> Value:
+        args = [self.value(arg) for arg in op.args]
+        dtype = dtype_of(args[-1].type)
+        scalar = _SCALAR_FLOAT if dtype is dtypes.f32 else _SCALAR_INT
+        if dtype not in (dtypes.f16, dtypes.bf16, dtypes.f64) and op.fn in scalar:
+            if dtype.is_integer and dtype.bits < 32 and op.fn not in ("lt", "le", "gt", "ge", "eq", "ne", "select"):
+                made = at.value(arith.Elementwise(fn=op.fn, args=args))
+                return at.value(arith.Cast.to(made, dtype), op.result.name)
+            return at.value(arith.Elementwise(fn=op.fn, args=args), op.result.name)
+        if op.fn == "select" and dtype is dtypes.f16:
+            return at.value(arith.Elementwise(fn="select", args=args), op.result.name)
+        if op.fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
+            return self._one_element(op, args, dtype, at)
+        raise refuse(f"`{op.fn}` of one {dtype} number", op.loc)
+
+    def _one_element(self, op: arith.Elementwise, args: Sequence[Value], dtype: DType, at: Builder) -> Value:
+        """A vector call on one element."""
+        tensors = [self._slot(f"operand{number}", dtype) for number in range(len(args))]
+        zero, one = index(at, 0), index(at, 1)
+        for tensor, value in zip(tensors, args, strict=True):
+            at.insert(asc.SetValue(tensor=tensor, index=zero, value=value))
+        self._flag(at, "S_V")
+        VectorCalls(at, one).elementwise(op.fn, tensors[0], tensors)
+        self._flag(at, "V_S")
+        return at.value(asc.GetValue(tensor=tensors[0], index=zero), op.result.name)
+
+    def _cast(self, op: arith.Cast, at: Builder) -> Value:
+        value = self.value(op.value)
+        source, target = dtype_of(value.type), dtype_of(op.result.type)
+        half = (dtypes.f16, dtypes.f32)
+        if source in half and target in half and source is not target:
+            return self._convert(op, value, "CAST_NONE" if target is dtypes.f32 else "CAST_RINT", at)
+        if target is dtypes.i1:
+            zero = at.value(arith.Constant.of(0, source))
+            return at.value(arith.Elementwise(fn="ne", args=[value, zero]), op.result.name)
+        if source is dtypes.f32 and target is dtypes.i32:
+            return self._convert(op, value, "CAST_TRUNC", at)
+        if dtypes.f16 in (source, target) or dtypes.f64 in (source, target) or dtypes.bf16 in (source, target):
+            raise refuse(f"a cast of one {source} number to {target}", op.loc)
+        if source.is_float and target.is_integer:
+            raise refuse(f"a cast of one {source} number to {target}", op.loc)
+        return at.value(arith.Cast.to(value, target), op.result.name)
+
+    def _convert(self, op: arith.Cast, value: Value, mode: str, at: Builder) -> Value:
+        from pyasc.ir.dialects import asc_vector
+
+        source, target = dtype_of(value.type), dtype_of(op.result.type)
+        before, after = self._slot("operand0", source), self._slot("converted", target)
+        zero, one = index(at, 0), index(at, 1)
+        at.insert(asc.SetValue(tensor=before, index=zero, value=value))
+        self._flag(at, "S_V")
+        at.insert(asc_vector.Cast(dst=after, src=before, amount=[one], mode=mode))
+        self._flag(at, "V_S")
+        return at.value(asc.GetValue(tensor=after, index=zero), op.result.name)
+
+    def _slot(self, name: str, dtype: DType) -> Value:
+        key = (f"{name}_{dtype}", 0)
+        if key not in self.slots:
+            self.slots[key] = self._buffer(f"{name}_{dtype}", _SLOT // dtype.bytes, dtype)
+        return self.slots[key]
+
+    def _flag(self, at: Builder, event: str) -> None:
+        key = (event, 1)
+        if key not in self.slots:
+            self.slots[key] = self.front.value(asc.FetchEventID(pipe=self.pipe, event=event), f"event{event}")
+        for call in ("SetFlag", "WaitFlag"):
+            at.insert(asc.Flag(call=call, id=self.slots[key]))
+
+
+def stored(dtype: DType) -> DType:
+    """The dtype of elements in memory: a bool is a byte."""
+    return dtypes.u8 if dtype is dtypes.i1 else dtype
