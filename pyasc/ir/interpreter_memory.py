@@ -43,13 +43,14 @@ def _combine(array: Array, ref: Value, index: Sequence[int], fn: str, value: Any
 
 
 def _signal(frame: Frame, op: mem.Signal) -> Sequence[Any]:
-    frame[op.flags][frame[op.index]] = 1
+    set_element(frame[op.ref], dtype_of(op.ref.type), frame.all(op.indices), 1)
     return ()
 
 
 def _await(frame: Frame, op: mem.Await) -> Sequence[Any]:
-    if not frame[op.flags][frame[op.index]]:
-        raise InterpreterError(f"flag {frame[op.index]} is awaited, but no earlier iteration has set it")
+    index = frame.all(op.indices)
+    if element(frame[op.ref], dtype_of(op.ref.type), index) != 1:
+        raise InterpreterError(f"element {index} is awaited, but no earlier iteration has set it")
     return ()
 
 
@@ -181,6 +182,11 @@ def _vec_scan(frame: Frame, op: vec.Scan) -> Sequence[Any]:
     return (values,)
 
 
+def _shift(frame: Frame, op: vec.Shift) -> Sequence[Any]:
+    both, by = np.concatenate([frame[op.low], frame[op.high]]), frame[op.by]
+    return (both[by : by + len(both) // 2].copy(),)
+
+
 def _last(frame: Frame, op: vec.Last) -> Sequence[Any]:
     values = frame[op.value]
     return (np.full_like(values, values[-1]),)
@@ -225,4 +231,5 @@ HANDLERS: dict[type[Operation], Handler] = {
     vec.AnyLane: _any_lane,
     vec.Scan: _vec_scan,
     vec.Last: _last,
+    vec.Shift: _shift,
 }

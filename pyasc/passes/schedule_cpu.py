@@ -41,7 +41,7 @@ class ScheduleCpu(FunctionPass):
     name = "schedule-cpu"
     vector_bytes: int = 64
     registers: int = 32
-    chunk: int = 16384
+    chunk: int = 24576
 
     def run(self, func: Func, context: Context) -> bool:
         """Schedule every structured op of the function."""

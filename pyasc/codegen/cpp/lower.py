@@ -288,7 +288,7 @@ def _atomic(state: FunctionLowering, op: mem.Atomic) -> None:
 def _signal(state: FunctionLowering, op: mem.Signal | mem.Await) -> None:
     state.flush()
     name = "pa_signal" if isinstance(op, mem.Signal) else "pa_await"
-    state.emit(nodes.Call(f"{name}(&{state.buffers[op.flags].element([state.expr(op.index)])})"), op)
+    state.emit(nodes.Call(f"{name}(&{state.buffers[op.ref].element(state.all(op.indices))})"), op)
 
 
 def _dim(state: FunctionLowering, op: mem.Dim) -> None:

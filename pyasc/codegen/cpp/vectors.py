@@ -120,6 +120,11 @@ def _last(state: FunctionLowering, op: vec.Last) -> None:
     state.define(op.result, Expr(f"pa_broadcast_last({state.expr(op.value)})"))
 
 
+def _shift(state: FunctionLowering, op: vec.Shift) -> None:
+    args = ", ".join(e.text for e in state.all((op.low, op.high, op.by)))
+    state.define(op.result, Expr(f"pa_v_shift({args})"))
+
+
 def _first(state: FunctionLowering, op: vec.First) -> None:
     name = functions.value_type(op.mask.type)
     state.define(op.mask, Expr(f"{name}::first({state.expr(op.count)})"))
@@ -154,6 +159,7 @@ HANDLERS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] =
     vec.Reduce: _reduce,
     vec.Scan: _scan,
     vec.Last: _last,
+    vec.Shift: _shift,
     vec.First: _first,
     vec.Lanes: _lanes,
     vec.AnyLane: _any,

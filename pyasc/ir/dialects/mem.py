@@ -74,19 +74,25 @@ class Atomic(Operation, name="mem.atomic", traits=[READS, WRITES]):
 
 
 class Signal(Operation, name="mem.signal", traits=[EFFECT]):
-    """Sets a flag for iterations of an ordered loop that wait for it; they see what was written to `data` before."""
+    """Sets an element to one for iterations of an ordered loop that wait for it, who see what was written before."""
 
-    flags: Value = operand(REF)
-    index: Value = operand(I64)
-    data: Sequence[Value] = operands(REF, default=())
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """One index a dimension."""
+        yield from index_count(self.ref, self.indices)
 
 
 class Await(Operation, name="mem.await", traits=[EFFECT]):
-    """Waits until an earlier iteration of an ordered loop has set a flag, and sees what it wrote to `data` before."""
+    """Waits until an earlier iteration of an ordered loop has set an element, and sees what it wrote before."""
 
-    flags: Value = operand(REF)
-    index: Value = operand(I64)
-    data: Sequence[Value] = operands(REF, default=())
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """One index a dimension."""
+        yield from index_count(self.ref, self.indices)
 
 
 class Dim(Operation, name="mem.dim", traits=[PURE]):

@@ -138,6 +138,20 @@ class Last(Operation, name="vec.last", traits=[PURE]):
     result: Value = result(lambda op: op.value.type)
 
 
+class Shift(Operation, name="vec.shift", traits=[PURE]):
+    """The lanes of `low` from number `by` on, followed by the first `by` lanes of `high`; 0 <= by < lanes."""
+
+    low: Value = operand(VECTOR)
+    high: Value = operand(VECTOR)
+    by: Value = operand(I64)
+    result: Value = result(lambda op: op.low.type)
+
+    def verify_op(self) -> Iterable[str]:
+        """Both vectors have one type."""
+        if self.low.type != self.high.type:
+            yield f"types differ: {self.low.type} and {self.high.type}"
+
+
 class Reduce(Operation, name="vec.reduce", traits=[PURE]):
     """Combines all lanes by `fn` in a fixed tree order."""
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pyasc.ir.affine import AffineExpr, AffineMap, symbol
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st
-from pyasc.ir.dtypes import i32
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.emit import Emitter
@@ -136,13 +135,12 @@ def chunk_scan(op: st.Apply, bytes_of_chunk: int) -> bool:
     if _fits_one(lower, upper, length):
         return False
     count = _chunk_count(e, lower, upper, length)
-    before = e.alloc([e.add(count, 1)], dtype, "before")
-    known = e.alloc([e.add(count, 1)], i32, "known")
-    e.loop(
-        0, e.add(count, 1), lambda i, c, _: i.store(i.constant(0, ScalarType(i32)), known, [c]), name="chunk"
-    )
-    e.store(op.inits[0], before, [0])
-    e.insert(mem.Signal(flags=known, index=e.index(0), data=[before]))
+    # What stands before each chunk, and beside it whether that is known.
+    before = e.alloc([e.add(count, 1), 2], dtype, "before")
+    nothing = e.constant(0.0 if dtype.is_float else 0, ScalarType(dtype))
+    e.loop(0, e.add(count, 1), lambda i, c, _: i.store(nothing, before, [c, 1]), name="chunk")
+    e.store(op.inits[0], before, [0, 0])
+    e.insert(mem.Signal(ref=before, indices=[e.index(0), e.index(1)]))
 
     def total(inner: Emitter, low: Value, high: Value) -> Value:
         own = inner.alloc([], dtype, "own")
@@ -156,10 +154,10 @@ def chunk_scan(op: st.Apply, bytes_of_chunk: int) -> bool:
         low = inner.add(lower, inner.mul(c, length))
         high = inner.minimum(inner.add(low, length), upper)
         own = total(inner, low, high)
-        inner.insert(mem.Await(flags=known, index=c, data=[before]))
-        start, after = inner.load(before, [c]), inner.add(c, 1)
-        inner.store(combine(op, [start], [own], inner.builder)[0], before, [after])
-        inner.insert(mem.Signal(flags=known, index=after, data=[before]))
+        inner.insert(mem.Await(ref=before, indices=[c, inner.index(1)]))
+        start, after = inner.load(before, [c, 0]), inner.add(c, 1)
+        inner.store(combine(op, [start], [own], inner.builder)[0], before, [after, 0])
+        inner.insert(mem.Signal(ref=before, indices=[after, inner.index(1)]))
         _restricted(op, inner, low, high, [start])
 
     e.loop(0, count, task, kind="parallel", name="chunk")

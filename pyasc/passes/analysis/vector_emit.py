@@ -34,10 +34,12 @@ class Part:
 
 class Memory(Record):
     """How a step treats memory: `streamed` says at run time whether stores go past the caches, `ahead` maps the
-    counter of an outer loop to the iteration whose elements are asked for in advance."""
+    counter of an outer loop to the iteration whose elements are asked for in advance. `on_store` takes what would be
+    stored instead."""
 
     streamed: Value | None = None
     ahead: tuple[Value, Value] | None = None
+    on_store: Callable[[Value], None] | None = None
 
 
 class VectorBody:
@@ -98,6 +100,9 @@ class VectorBody:
     def _store(self, e: Emitter, part: Part, op: mem.Store, memory: Memory) -> None:
         streamed = memory.streamed if part.count is None else None
         value = self.vector(e, part, op.value)
+        if memory.on_store is not None:
+            memory.on_store(value)
+            return
         indices = [self.scalar(e, part, index) for index in op.indices]
         e.insert(
             vec.Store(

@@ -82,13 +82,16 @@ class LoopWriter:
         """Write the loops and remove the scalar one."""
         start, stop = self.loop.lower, self._upper()
         memory = self._memory()
-        if self._aligned():
-            start = self._head(start, stop)
         width = self._parts() * self.plan.lanes
         carried = [[self._neutral(a)] * self._parts() for a in range(len(self.plan.accumulators))]
+        if self._aligned():
+            start, carried = self._head(start, stop, carried)
         whole = self._rounded(start, stop, width)
         whole.name = whole.name or "whole"
-        carried = self._main(start, whole, width, carried, memory)
+        if self._shifted():
+            carried = self._shifted_main(start, whole, carried)
+        else:
+            carried = self._main(start, whole, width, carried, memory)
         joined = [self._join(number, running) for number, running in enumerate(carried)]
         self._finish(self._rest(whole, stop, joined))
 
@@ -118,7 +121,7 @@ class LoopWriter:
         plan = self.plan
         return (
             self.schedule.align
-            and not plan.accumulators
+            and (not plan.accumulators or self._scans_integers())
             and len(plan.stores) == 1
             and plan.work <= LONG_BODY
             and not is_local(root_of(plan.stores[0].ref))
@@ -164,21 +167,75 @@ class LoopWriter:
 
         return self._loop(start, stop, self.plan.lanes, carried, step)
 
-    def _head(self, start: Value, stop: Value) -> Value:
+    def _scans_integers(self) -> bool:
+        """Whether running values come out the same however they are grouped, which alignment decides."""
+        return self.loop.kind == "scan" and all(dtype_of(v.type).is_integer for v in self.loop.inits)
+
+    def _head(self, start: Value, stop: Value, carried: list[list[Value]]) -> tuple[Value, list[list[Value]]]:
         """A step up to the first boundary of the vectors that are stored; returns where it ends."""
-        e, store = self.e, self.plan.stores[0]
-        place = Part(start, scalars={self.loop.counter: start})
-        indices = [self.body.scalar(e, place, index) for index in store.indices]
-        size = self.plan.lanes * dtype_of(store.ref.type).bytes
-        away = e.value(vec.Misaligned(ref=store.ref, indices=indices, bytes=size))
-        head = e.minimum(away, e.sub(stop, start))
+        e = self.e
+        head = e.minimum(self._away(start), e.sub(stop, start))
         head.name = "head"
+
+        if carried:
+            return e.add(start, head), self.body.step(e, [Part(start, head)], carried, Memory())
 
         def some(inner: Emitter) -> None:
             self.body.step(inner, [Part(start, head)], [], Memory())
 
         e.branch(e.call("gt", head, e.index(0)), some)
-        return e.add(start, head)
+        return e.add(start, head), carried
+
+    def _shifted(self) -> bool:
+        """Whether whole vectors are stored on boundaries although their grouping must not depend on those."""
+        plan = self.plan
+        scans = self.loop.kind == "scan" and len(plan.stores) == 1 and not self._scans_integers()
+        return self.schedule.align and scans and not is_local(root_of(plan.stores[0].ref))
+
+    def _shifted_main(self, start: Value, stop: Value, carried: list[list[Value]]) -> list[list[Value]]:
+        """Whole vectors, each stored together with what the boundary cuts off the one before it."""
+        e, lanes = self.e, self.plan.lanes
+        away = self._away(start)
+        first = e.minimum(e.add(start, lanes), stop)
+        type_ = VectorType(lanes, dtype_of(self.plan.stores[0].ref.type))
+        before = e.constant(0.0, type_)
+
+        def step(inner: Emitter, i: Value, running: list[Value], is_first: bool) -> list[Value]:
+            made: list[Value] = []
+            following = self.body.step(inner, [Part(i)], [[running[0]]], Memory(on_store=made.append))
+            if is_first:
+                self._store_at(inner, i, made[0], away)
+            else:
+                joined = inner.value(vec.Shift(low=running[1], high=made[0], by=away))
+                self._store_at(inner, inner.add(inner.sub(i, lanes), away), joined)
+            return [*_flat(following), made[0]]
+
+        state = [*_flat(carried), before]
+        state = self._loop(start, first, lanes, state, lambda i, k, r: step(i, k, r, True))
+        state = self._loop(first, stop, lanes, state, lambda i, k, r: step(i, k, r, False))
+
+        def rest(inner: Emitter) -> None:
+            joined = inner.value(vec.Shift(low=state[1], high=state[1], by=away))
+            place = inner.add(inner.sub(stop, lanes), away)
+            self._store_at(inner, place, joined, inner.sub(inner.index(lanes), away))
+
+        e.branch(e.call("gt", stop, start), rest)
+        return [[state[0]]]
+
+    def _store_at(self, e: Emitter, place: Value, value: Value, count: Value | None = None) -> None:
+        store = self.plan.stores[0]
+        part = Part(place, scalars={self.loop.counter: place})
+        indices = [self.body.scalar(e, part, index) for index in store.indices]
+        counts = [] if count is None else [count]
+        e.insert(vec.Store(value=value, ref=store.ref, indices=indices, count=counts))
+
+    def _away(self, start: Value) -> Value:
+        """How far the next boundary for whole vectors of the result is from its element at `start`."""
+        store = self.plan.stores[0]
+        place = Part(start, scalars={self.loop.counter: start})
+        indices = [self.body.scalar(self.e, place, index) for index in store.indices]
+        size = self.plan.lanes * dtype_of(store.ref.type).bytes
+        return self.e.value(vec.Misaligned(ref=store.ref, indices=indices, bytes=size), "away")
 
     def _loop(self, start: Value, stop: Value, width: int, carried: list[Value], step: Step) -> list[Value]:
         name = self.loop.counter.name

@@ -4,6 +4,7 @@
 #define PYASC_BUFFER_H
 
 #include "pyasc_abi.h"
+#include "pyasc_num.h"
 
 // The first check that failed in this launch; loops on several threads share it.
 struct pa_failure {
@@ -34,11 +35,16 @@ static inline int64_t pa_trip_count(int64_t lower, int64_t upper, int64_t step) 
   return lower > upper ? (lower - upper - step - 1) / -step : 0;
 }
 
-// A flag that chunks begun later wait for. Whoever began the earlier chunk is running it, so the wait ends.
-static inline void pa_signal(int32_t* flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
+// A flag that chunks begun later wait for. Whoever began the earlier chunk is running it, so the wait ends. The flag
+// is an element like the value that it announces, so that one cache line brings both.
+template <class T> PA_FN void pa_signal(T* flag) {
+  typedef typename pa_int_of_size<sizeof(T)>::s bits;
+  __atomic_store_n((bits*)flag, pa_bits<bits>(T(1)), __ATOMIC_RELEASE);
+}
 extern "C" int sched_yield(void) noexcept;
-static inline void pa_await(const int32_t* flag) {
-  for (int spins = 0; !__atomic_load_n(flag, __ATOMIC_ACQUIRE); spins++) {
+template <class T> PA_FN void pa_await(const T* flag) {
+  typedef typename pa_int_of_size<sizeof(T)>::s bits;
+  for (int spins = 0; !__atomic_load_n((const bits*)flag, __ATOMIC_ACQUIRE); spins++) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif

@@ -27,6 +27,19 @@ template <class V> PA_FN V pa_v_lanes(pa_element<V> start) {
   return pa_broadcast<V>(start) + pa_load<V>(number);
 }
 
+// The lanes of low from number `by` on, followed by the first of high.
+template <class V> PA_FN V pa_v_shift(V low, V high, int64_t by) {
+#if defined(__clang__)
+  pa_element<V> both[2 * pa_shape<V>::lanes];
+  pa_store(both, low);
+  pa_store(both + pa_shape<V>::lanes, high);
+  return pa_load<V>(both + by);
+#else
+  typedef typename pa_shape<V>::mask I;
+  return __builtin_shuffle(low, high, pa_v_lanes<I>((pa_element<I>)by));
+#endif
+}
+
 // The scalar function in every lane.
 #define PA_LANEWISE_1(name)                                                                                    \
   template <class V> PA_FN V pa_lanes_##name(V a) {                                                            \
