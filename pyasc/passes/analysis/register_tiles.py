@@ -32,6 +32,9 @@ class Machine(Record):
         most = (self.registers - vectors - 1) // vectors
         if known is None or known == 0:
             return most
+        even = [rows for rows in range(most, most // 2, -1) if known % rows == 0]
+        if even:
+            return even[0]
         blocks = -(-known // most)
         return -(-known // blocks)
 
