@@ -81,7 +81,7 @@ def canonicalize(func: Func, context: Context) -> bool:
     rewriter = Rewriter(func)
     seeds = context.touched
     if seeds is not None:
-        seeds = [op for op in seeds if func in op.ancestors()]
+        seeds = [op for op in dict.fromkeys(seeds) if func in op.ancestors()]
     changed = rewriter.run(PATTERNS, seeds)
     for event, times in rewriter.counts.items():
         context.count(event, times)

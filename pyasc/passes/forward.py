@@ -30,14 +30,16 @@ After:
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import BRANCH, PURE
 from pyasc.passes.analysis.dependence import Access, accesses_of, compare
-from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias
+from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, root_of
 from pyasc.passes.analysis.promotion import find_promotable, promote
 from pyasc.passes.analysis.ranges import Ranges
 from pyasc.passes.base import Context, FunctionPass
@@ -54,13 +56,27 @@ class Forward(FunctionPass):
 
     def run(self, func: Func, context: Context) -> bool:
         """Forward values in one function, then promote elements in its loops, inner loops first."""
-        if not any(isinstance(op, mem.Store) for op in func.walk()):
+        if not _has_work(func):
             return False
         changed = forward_values(func, context)
         if self.promote and promote_elements(func, context):
             changed = True
             forward_values(func, context)
         return changed
+
+
+def _has_work(func: Func) -> bool:
+    """Whether some element may be read after it was stored, or stored twice; repeated reads are for `cse`."""
+    loaded: dict[Value, None] = {}
+    stored: Counter[Value] = Counter()
+    for op in func.walk():
+        if isinstance(op, mem.Load):
+            loaded[root_of(op.ref)] = None
+        elif isinstance(op, mem.Store):
+            stored[root_of(op.ref)] += 1
+    stored_again = any(times > 1 for times in stored.values())
+    stored_and_read = any(may_alias(ref, other) for ref in stored for other in loaded)
+    return stored_again or stored_and_read or any(may_alias(*pair) for pair in combinations(stored, 2))
 
 
 def forward_values(func: Func, context: Context) -> bool:

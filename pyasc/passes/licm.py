@@ -112,8 +112,9 @@ def _may_hang(op: Operation) -> bool:
 
 
 def _is_invariant(op: Operation, loop: Operation) -> bool:
+    # What the operation sees inside the loop stands in its own block.
     for value in op.operands:
-        if is_inside(value, loop):
+        if value.block is op.parent:
             return False
     return not op.regions or all(
         not is_inside(value, loop) or is_inside(value, op)
