@@ -99,7 +99,8 @@ class Operation(_Declared):
         def __init__(self, *, loc=UNKNOWN, types=None, **fields):
             self.loc = loc
             self.spec.populate(self, fields)
-            self._add_uses()
+            for value in self._operands:
+                value.uses[self] = value.uses.get(self, 0) + 1
             given = self.spec.infer(self) if types is None else types
             self.results = tuple([Value(t, self, i) for i, t in enumerate(given)])
     else:

@@ -61,7 +61,8 @@ class Field(ABC):
 class OperandField(Field):
     """One operand, or (variadic) any number of them in a row.
 
-    `fixed` says that no variadic operand stands before, so that `position` is the index of the first value.
+    `fixed` says that no variadic operand stands before, so that `position` is the index of the first value, and
+    `last` that no operand stands behind.
     """
 
     constraint: Constraint
@@ -69,12 +70,15 @@ class OperandField(Field):
     written: bool
     doc: str
     fixed: bool = True
+    last: bool = False
 
     def accessor(self) -> property:
         """One value, or a tuple; setting replaces it."""
         position = self.position
         if self.fixed and not self.variadic:
             return property(lambda op: op._operands[position], self._set)
+        if self.fixed and self.last:
+            return property(lambda op: tuple(op._operands[position:]), self._set)
         return property(self._get, self._set)
 
     def _get(self, op: Any) -> Any:
@@ -197,11 +201,25 @@ class OpSpec:
     known: frozenset[str] = field(default=frozenset(), repr=False)
     named_by: str = ""
     """The attribute that is printed as the operation's name, or empty."""
+    defaults: dict[str, Any] = field(default_factory=lambda: dict[str, Any](), repr=False)
+    """Every attribute in order with its default, or MISSING."""
 
     def populate(self, op: Any, fields: dict[str, Any]) -> None:
         """Fill a fresh operation from constructor keywords. Raises TypeError for a missing or unknown one."""
-        if not fields.keys() <= self.known:
-            raise TypeError(f"{self.name} has no field {', '.join(sorted(fields.keys() - self.known))}")
+        attrs = self.defaults.copy()
+        for name, value in fields.items():
+            if name in attrs:
+                attrs[name] = value
+            elif name not in self.known:
+                raise TypeError(f"{self.name} has no field {', '.join(sorted(fields.keys() - self.known))}")
+        if MISSING in attrs.values():
+            missing = next(name for name, value in attrs.items() if value is MISSING)
+            raise TypeError(f"{self.name} needs attribute {missing!r}")
+        op.attrs = attrs
+        self._populate_operands(op, fields)
+        op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
+
+    def _populate_operands(self, op: Any, fields: dict[str, Any]) -> None:
         values: list[Value] = []
         segments: list[int] = []
         for part in self.operands:
@@ -216,11 +234,6 @@ class OpSpec:
                 raise TypeError(f"{self.name} needs operand {part.name!r}")
         op._operands = values
         op.segments = tuple(segments)
-        op.attrs = {part.name: fields.get(part.name, part.default) for part in self.attributes}
-        if MISSING in op.attrs.values():
-            missing = next(name for name, value in op.attrs.items() if value is MISSING)
-            raise TypeError(f"{self.name} needs attribute {missing!r}")
-        op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
 
     def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
         from pyasc.ir.core import Region
@@ -284,6 +297,7 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
             group.append(member)
     for part in by_kind[OperandField]:
         part.fixed = not any(other.variadic for other in by_kind[OperandField][: part.position])
+        part.last = part is by_kind[OperandField][-1]
     for part in by_kind[AttributeField]:
         part.annotation = cls.__annotations__[part.name]
     for part in (part for group in by_kind.values() for part in group):
@@ -300,4 +314,5 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         cls=cls,
         known=frozenset(part.name for part in inputs),
         named_by=next((part.name for part in by_kind[AttributeField] if part.in_name), ""),
+        defaults={part.name: part.default for part in by_kind[AttributeField]},
     )

@@ -31,10 +31,11 @@ class Constant(Operation, name="arith.constant", traits=[PURE, CONSTANT]):
 
 
 def _elementwise_type(op: Elementwise) -> Type:
-    kind = TABLE[op.fn].result if op.fn in TABLE else "same"
+    row = TABLE.get(op.fn)
+    kind = "same" if row is None else row.result
     if kind == "bool":
-        return with_dtype(op.args[0].type, i1)
-    return op.args[1 if kind == "second" else 0].type
+        return with_dtype(op.operands[0].type, i1)
+    return op.operands[1 if kind == "second" else 0].type
 
 
 class Elementwise(Operation, name="arith.elementwise", traits=[PURE]):
