@@ -186,7 +186,7 @@ def region(*, default: Any = None, doc: str = "") -> Any:
     return RegionField(doc)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpSpec:
     """What a declaration says, in the form that constructor, printer, parser, verifier and documentation read."""
 
