@@ -88,25 +88,9 @@ class PackedTiles(Tile):
         if known is not None and 0 < known <= DEPTH:
             inside(e, e.index(0), [])
             return
-        if self.op.inits:
-            # A sum over nothing is the init alone, and then no panel writes it.
-            e.branch(e.call("le", extent, e.index(0)), self._only_init)
-        e.loop(0, extent, inside, step=DEPTH, name="depth")
-
-    def _only_init(self, e: Emitter) -> None:
-        def row(inner: Emitter, i: Value, _: list[Value]) -> None:
-            def lane(deeper: Emitter, j: Value, _: list[Value]) -> None:
-                deeper.store(self.op.inits[0], self.op.outputs[0], self.output_indices(deeper, i, j))
-
-            inner.loop(self.first_lane, self.lane_end, lane, kind="parallel")
-
-        def block(inner: Emitter, _: Value) -> None:
-            inner.loop(0, self.extent(self.row), row)
-
-        if self.batch:
-            block(e, e.index(0))
-        else:
-            self.over_others(e, e.index(1), block)
+        # A sum over nothing is the init alone, which one turn over no depth writes.
+        end = e.call("pymax", extent, e.index(1)) if self.op.inits else extent
+        e.loop(0, end, inside, step=DEPTH, name="depth")
 
     def _pack(self, e: Emitter, packed: Value, panel: Value, first: Value, depth: Value) -> None:
         """Copy one panel, with zeros in the lanes past the end."""

@@ -22,6 +22,8 @@ Step = Callable[[Emitter, Value, list[Value]], Sequence[Value]]
 
 LONG_BODY = 40
 """Vector operations from which a body is not written a third time for alignment."""
+SHORT_LOOP = 4
+"""Vectors up to which a loop is not brought to a boundary first."""
 SHORT_BODY = 8
 """Vector operations up to which a reduction needs four running vectors to hide the latency of one."""
 
@@ -124,8 +126,17 @@ class LoopWriter:
             and (not plan.accumulators or self._scans_integers())
             and len(plan.stores) == 1
             and plan.work <= LONG_BODY
+            and not self._is_short()
             and not is_local(root_of(plan.stores[0].ref))
         )
+
+    def _is_short(self) -> bool:
+        """Whether the loop runs over a few vectors at most, as those over a tile do."""
+        bound = self.loop.upper.op
+        if not isinstance(bound, arith.Elementwise) or bound.fn not in ("pymin", "minimum"):
+            return False
+        most = min((n for n in map(integer_of, bound.args) if n is not None), default=None)
+        return integer_of(self.loop.lower) == 0 and most is not None and most <= SHORT_LOOP * self.plan.lanes
 
     def _memory(self) -> Memory:
         outer = self.schedule.ahead
