@@ -21,7 +21,7 @@ class DirectTiles(Tile):
         return 3 if self.machine.registers >= 32 else 2
 
     def emit(self) -> None:
-        """The whole nest, and single elements where not even one vector fits.
+        """The whole nest, and a part of a vector where not even one fits.
 
         Where writing an element twice is harmless, the last vector reaches back over the one before instead of
         leaving lanes over.
@@ -48,15 +48,10 @@ class DirectTiles(Tile):
         self._vectors(e, row, rows, whole, None)
         first = e.mul(whole, self.lanes)
         end = e.add(row, rows)
-        e.loop(row, end, lambda inner, r, _: self._one_by_one(inner, r, first), name="row")
+        e.loop(row, end, lambda inner, r, _: self._part(inner, r, first), name="row")
 
     def _narrow(self, e: Emitter) -> None:
-        self.over_others(
-            e, self.extent(self.row), lambda inner, r: self._one_by_one(inner, r, inner.index(0))
-        )
-
-    def _one_by_one(self, e: Emitter, row: Value, first: Value) -> None:
-        e.loop(first, self.extent(self.c.lane), lambda i, lane, _: self._scalar(i, row, lane), name="lane")
+        self.over_others(e, self.extent(self.row), lambda inner, r: self._part(inner, r, inner.index(0)))
 
     def _vectors(self, e: Emitter, row: Value, rows: int, count: Value, end: Value | None) -> None:
         """Tiles that cover `count` vectors: all of them below `end`, or, without an end, every one once."""
@@ -133,14 +128,20 @@ class DirectTiles(Tile):
         for value, to in zip(sums, places, strict=True):
             e.store_vector(value, output, to)
 
-    def _scalar(self, e: Emitter, row: Value, lane: Value) -> None:
+    def _part(self, e: Emitter, row: Value, lane: Value) -> None:
+        """What is left of a row from `lane` on, which is less than a vector."""
+        count = e.sub(self.extent(self.c.lane), lane)
         output = self.op.outputs[0]
         to = self.output_indices(e, row, lane)
-        old = self.op.inits[0] if self.op.inits else e.load(output, to)
+        if self.op.inits:
+            old = e.splat(self.op.inits[0], self.lanes)
+        else:
+            old = e.load_vector(output, to, self.lanes, count)
 
         def step(inner: Emitter, sums: list[Value]) -> list[Value]:
-            element = inner.load(self.op.inputs[self.c.vector], self.vector_indices(inner, lane))
-            return [inner.call("fma", self.scalar(inner, row), element, sums[0])]
+            source = self.op.inputs[self.c.vector]
+            loaded = inner.load_vector(source, self.vector_indices(inner, lane), self.lanes, count)
+            return self.fused(inner, row, 1, [loaded], sums)
 
         (total,) = self._sum(e, 0, [old], 1, step)
-        e.store(total, output, to)
+        e.store_vector(total, output, to, count)

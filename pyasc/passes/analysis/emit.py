@@ -113,14 +113,21 @@ class Emitter:
         """Write one element."""
         self.insert(mem.Store(value=value, ref=ref, indices=[self.index(i) for i in indices]))
 
-    def load_vector(self, ref: Value, indices: Sequence[Index], lanes: int) -> Value:
-        """Neighbouring elements of the last axis."""
+    def load_vector(
+        self, ref: Value, indices: Sequence[Index], lanes: int, count: Value | None = None
+    ) -> Value:
+        """Neighbouring elements of the last axis, the first `count` of them if that is given."""
         type_ = VectorType(lanes, dtype_of(ref.type))
-        return self.value(vec.Load(ref=ref, indices=[self.index(i) for i in indices], types=[type_]))
+        used = [] if count is None else [count]
+        at = [self.index(i) for i in indices]
+        return self.value(vec.Load(ref=ref, indices=at, count=used, types=[type_]))
 
-    def store_vector(self, value: Value, ref: Value, indices: Sequence[Index]) -> None:
-        """Write neighbouring elements of the last axis."""
-        self.insert(vec.Store(value=value, ref=ref, indices=[self.index(i) for i in indices]))
+    def store_vector(
+        self, value: Value, ref: Value, indices: Sequence[Index], count: Value | None = None
+    ) -> None:
+        """Write neighbouring elements of the last axis, the first `count` of them if that is given."""
+        used = [] if count is None else [count]
+        self.insert(vec.Store(value=value, ref=ref, indices=[self.index(i) for i in indices], count=used))
 
     def splat(self, value: Value, lanes: int) -> Value:
         """The scalar in every lane."""
