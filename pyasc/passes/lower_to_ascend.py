@@ -20,8 +20,10 @@ from dataclasses import dataclass
 from pyasc.ir.core import block_of
 from pyasc.ir.dialects import tile
 from pyasc.ir.dialects.func import Func, Module
+from pyasc.ir.types import RefType, Type
 from pyasc.passes.analysis.ascend_emit import PhaseLowering
-from pyasc.passes.analysis.ascend_scalar import ScalarLowering
+from pyasc.passes.analysis.ascend_scalar import ScalarLowering, stored
+from pyasc.passes.analysis.phases import fault_function
 from pyasc.passes.base import Context, Pass
 
 
@@ -34,7 +36,7 @@ class LowerToAscend(Pass):
     def apply(self, module: Module, context: Context) -> bool:
         """Replace each kernel function in place. Raises UnsupportedError."""
         for phase in [each for each in module.functions if each.kernel]:
-            body = block_of([p.type for p in phase.params], [p.name for p in phase.params])
+            body = block_of([_stored(p.type) for p in phase.params], [p.name for p in phase.params])
             lowered = Func(
                 symbol=phase.symbol,
                 sizes=phase.sizes,
@@ -45,7 +47,18 @@ class LowerToAscend(Pass):
             assert phase.parent is not None
             phase.parent.insert_before(phase, lowered)
             tiled = any(isinstance(op, tile.Cores) for op in phase.body.block)
-            (PhaseLowering if tiled else ScalarLowering)(phase, lowered).run()
+            if tiled:
+                PhaseLowering(phase, lowered).run()
+            else:
+                scalar = ScalarLowering(phase, lowered)
+                scalar.run()
+                for number, check in enumerate(scalar.checks, 1):
+                    fault_function(phase, number, check).attach(module.body.block)
             phase.drop()
             phase.unlink()
         return True
+
+
+def _stored(type_: Type) -> Type:
+    """A parameter as the core sees it: a bool in memory is a byte."""
+    return RefType(type_.shape, stored(type_.dtype)) if isinstance(type_, RefType) else type_

@@ -29,6 +29,7 @@ from pyasc.ir.dtypes import i1, i64, u8
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.phases import (
     HOST_SUFFIX,
+    add_fault,
     check_loads,
     cut,
     needed,
@@ -88,7 +89,8 @@ def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
     made += _scalar_phases(kernel, slow, names, context)
     _number(made, kernel.symbol)
     context.count("phases", len(made))
-    limits = [op for each in made for op in each.function.body.block if isinstance(op, py.Check)]
+    tiled = [each.function for each in made if each.blocks is not None]
+    limits = [op for function in tiled for op in function.body.block if isinstance(op, py.Check)]
     host = host_function(kernel, [*parts.checks, *limits], [each.blocks for each in made])
     for limit in limits:
         limit.erase()
@@ -112,7 +114,8 @@ def _scalar_phases(
     phase = phase_function(kernel, work, kernel.symbol, names)
     LowerStructured().run(phase, context)
     Forward().run(phase, context)
-    _bytes_for_bools(phase)
+    if any(isinstance(op, py.Check) for op in phase.walk()):
+        add_fault(phase)
     return [Phase(phase, None)]
 
 
@@ -140,7 +143,9 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
     elif isinstance(work, scf.For):
         blocks = lower_rows(work, of_loop(work, at), soc)
     else:
-        raise refuse(f"{work.name} outside of a parallel loop over elements", work.loc)
+        checks = isinstance(work, py.Check)
+        what = "a check that depends on data" if checks else f"{work.name} outside of a parallel loop over elements"
+        raise refuse(what, work.loc)
     _bytes_for_bools(phase)
     return blocks
 
@@ -153,7 +158,7 @@ def _bytes_for_bools(phase: Func) -> None:
 
 
 def _is_work(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic))
+    return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check))
 
 
 def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Value | None]) -> Func:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyasc.codegen.ascendc.emitter import EmittedFile, emit_ascendc
 from pyasc.codegen.ascendc.lower import EmitOptions
+from pyasc.ir.dialects import py
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.sizes import lift
 from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.phases import FAULT_SUFFIX, HOST_SUFFIX
 from pyasc.runtime.abi import KernelABI, ScalarParam, numpy_dtype
 from pyasc.runtime.compiler import LoweredKernel
+from pyasc.runtime.faults import Faults, Site
 
 if TYPE_CHECKING:
     from pyasc.ir.dialects.func import Func, Module
 
-HOST_SUFFIX = "_host"
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,14 @@ class AscendKernel:
         host = self.module.function(self.abi.symbol + HOST_SUFFIX)
         arguments = [scalars[param.name] for param in host.params]
         return tuple(int(count) for count in interpret(self.module, host.symbol, arguments, dict(sizes)))
+
+
+    def fail(self, phase: Phase, fault: Sequence[int]) -> None:
+        """Raise what the check that a phase reports stands for: its number, then the values."""
+        function = self.module.function(f"{phase.entry}{FAULT_SUFFIX}{fault[0]}")
+        check = next(op for op in function.body.block if isinstance(op, py.Check))
+        site = Site(check.error, check.message, check.loc)
+        Faults(self.abi.name, (site,)).fail(1, [int(value) for value in fault[1 : 1 + len(function.params)]])
 
 
 def ascend_kernel(kernel: LoweredKernel, line_comments: bool = False) -> AscendKernel:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import LaunchError
+from pyasc.passes.analysis.phases import FAULT
 from pyasc.runtime.abi import ArrayParam, KernelABI, numpy_dtype
 from pyasc.runtime.faults import Faults
 from pyasc.runtime.files import write_atomically
@@ -143,6 +144,8 @@ class ModelRunner:
             if not param.array:
                 arguments.append(Scalar(param.dtype.type(scalars[param.name])))
                 continue
+            if param.name == FAULT:
+                arrays[FAULT] = np.zeros(5, np.int64)
             if param.name not in arrays:
                 arrays[param.name] = np.zeros(workspace_shape(param, sizes), param.dtype)
                 fresh.add(param.name)
@@ -155,11 +158,16 @@ class ModelRunner:
                 arguments.append(Array(data, output=False, read_only=True, defined=defined, name=param.name))
         arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
         result = run(self.built, arguments, entry=phase.entry, blocks=blocks, soc=self.soc)
-        if result.findings:
-            raise ModelFindings(self.kernel.abi.name, result.findings)
         for name, output in zip(written, result.outputs, strict=True):
             arrays[name][...] = output.view(arrays[name].dtype)
             fresh.discard(name)
+        failed = FAULT in written and arrays[FAULT][0] != 0
+        # A kernel that a check has ended leaves outputs unwritten, as it should.
+        findings = [each for each in result.findings if not (failed and each.kind == "unwritten")]
+        if findings:
+            raise ModelFindings(self.kernel.abi.name, findings)
+        if failed:
+            self.kernel.fail(phase, arrays[FAULT].tolist())
         self.predicted_us += result.predicted_us
 
 

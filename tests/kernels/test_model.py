@@ -285,3 +285,40 @@ def test_remarks_name_the_line_and_the_reason() -> None:
     with asc.device("model"):
         prefix(np.zeros(3, np.float32), np.zeros(3, np.float32))
     assert any("runs on the scalar unit" in remark.message for remark in prefix.remarks)
+
+
+@asc.kernel
+def gather(x: asc.float32[M], idx: asc.int32[N]):
+    return x[idx]
+
+
+@asc.kernel
+def histogram(x: asc.int32[N], bins: asc.int32[B]):
+    for i in range(N):
+        bins[x[i]] += 1
+
+
+def test_checks_of_data_raise_what_python_raises() -> None:
+    table, good, bad = np.arange(10, dtype=np.float32), np.array([1, 3, -1], np.int32), np.array([1, 30], np.int32)
+    with asc.device("model"):
+        np.testing.assert_array_equal(gather(table, good), table[good])
+        with pytest.raises(IndexError, match="out of range for an axis of size 10"):
+            gather(table, bad)
+        bins = np.zeros(5, np.int32)
+        histogram(np.array([1, 1, -1], np.int32), bins)
+        assert bins.tolist() == [0, 2, 0, 0, 1]
+        with pytest.raises(IndexError, match="index 7 is out of range"):
+            histogram(np.array([7], np.int32), bins)
+
+
+@asc.kernel
+def bytes_wrap(x: asc.tensor, y: asc.tensor):
+    return x * y + x - y
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
+def test_integers_wrap(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    limits = np.iinfo(dtype)
+    for n in SIZES:
+        agree(bytes_wrap, [rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2)])

@@ -33,7 +33,7 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
     kernels = [KernelLowering(each, chosen, each.symbol, constants).run() for each in phases]
     header = [title, *(line for phase in phases for line in _described(phase))]
     body = render_unit(nodes.Unit((), (), (), kernels))
-    helpers = tuple(text for name, text in HELPERS.items() if f"{name}(" in body)
+    helpers = tuple(text for name, text in HELPERS.items() if f"{name}<" in body)
     unit = nodes.Unit(tuple(header), tuple(constants.values()), helpers, kernels)
     return EmittedFile(render_unit(unit), tuple(each.symbol for each in phases))
 

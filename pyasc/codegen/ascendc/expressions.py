@@ -135,7 +135,14 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
             return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[1].inside(EQUALITY + 1)}", EQUALITY)
         case "floordiv" | "mod" if not all(nonnegative(arg) for arg in op.args) and dtype.is_integer:
             name = "FloorDivide" if op.fn == "floordiv" else "FloorModulo"
-            return Expr(f"{name}({args[0]}, {args[1]})")
+            return Expr(f"{name}<{CTYPES[dtype]}>({args[0]}, {args[1]})")
+        case "shl" | "shr":
+            name = "ShiftedLeft" if op.fn == "shl" else "ShiftedRight"
+            count = op.args[1].op
+            if isinstance(count, arith.Constant) and 0 <= count.value < dtype.bits:
+                symbol = "<<" if op.fn == "shl" else ">>"
+                return Expr(f"{args[0].inside(SUM)} {symbol} {args[1].inside(SUM)}", 12)
+            return Expr(f"{name}<{CTYPES[dtype]}>({args[0]}, {args[1]})")
         case "floordiv" | "mod" if dtype.is_integer:
             symbol = "/" if op.fn == "floordiv" else "%"
             return Expr(f"{args[0].inside(PRODUCT)} {symbol} {args[1].inside(PRODUCT + 1)}", PRODUCT)
@@ -153,6 +160,19 @@ __aicore__ inline T FloorDivide(T a, T b)
     }
     const T quotient = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}""",
+    "ShiftedLeft": """// A shift by any count: one that leaves the width shifts everything out.
+template <typename T>
+__aicore__ inline T ShiftedLeft(T a, T count)
+{
+    return count >= 0 && count < static_cast<T>(8 * sizeof(T)) ? static_cast<T>(a << count) : static_cast<T>(0);
+}""",
+    "ShiftedRight": """// A shift by any count: one that leaves the width leaves the sign alone.
+template <typename T>
+__aicore__ inline T ShiftedRight(T a, T count)
+{
+    const T all = static_cast<T>(8 * sizeof(T));
+    return count >= 0 && count < all ? static_cast<T>(a >> count) : static_cast<T>(a < 0 ? -1 : 0);
 }""",
     "FloorModulo": """// Python's `%`: with the sign of the divisor, and 0 for a division by zero.
 template <typename T>

@@ -184,6 +184,8 @@ class Statements:
                 self._if(op)
             case scf.While():
                 self._while(op)
+            case asc.Leave():
+                self.say("return")
             case asc.Flag():
                 assert isinstance(op.id.type, OpaqueType)
                 self.say(f"{op.call}<HardEvent::{op.id.type.parameters[0]}>({self.text(op.id)})")

@@ -43,6 +43,10 @@ class End(Operation, name="asc.End", traits=[TERMINATOR]):
     """Ends the block of `asc.Method`."""
 
 
+class Leave(Operation, name="asc.Leave", traits=[EFFECT]):
+    """`return`: this core does no more work."""
+
+
 class Pipe(Operation, name="asc.TPipe", traits=[EFFECT]):
     """The pipe that owns on-chip memory; one a kernel."""
 

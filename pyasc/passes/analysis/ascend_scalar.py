@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
-from pyasc.ir.dialects import arith, asc, func, mem, scf
+from pyasc.ir.dialects import arith, asc, asc_vector, func, mem, py, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
@@ -28,7 +28,7 @@ _SCALAR_FLOAT = frozenset(
     "add sub mul div neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
 )
 _SCALAR_INT = frozenset(
-    "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod".split()
+    "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod shl shr".split()
 )
 _ONE_CALL = frozenset(("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs"))
 _SLOT = 32
@@ -43,6 +43,7 @@ class ScalarLowering:
     mapping: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     tensors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     slots: dict[tuple[str, int], Value] = field(default_factory=lambda: dict[tuple[str, int], Value]())
+    checks: list[py.Check] = field(default_factory=lambda: list[py.Check]())
 
     def run(self) -> None:
         """Fill the new function."""
@@ -90,12 +91,29 @@ class ScalarLowering:
                 self.mapping[op.result] = self._cast(op, at)
             case arith.Constant() | func.Size():
                 at.insert(op.clone(self.mapping))
+            case py.Check():
+                self._check(op, at)
             case scf.For() | scf.If() | scf.While():
                 self._nested(op, at)
             case scf.Yield() | scf.Condition():
                 at.insert(op.clone(self.mapping))
             case _:
                 raise refuse(f"{op.name} on the scalar unit", op.loc)
+
+    def _check(self, op: py.Check, at: Builder) -> None:
+        """Where the condition fails, its number and values go to the fault parameter, and the kernel ends."""
+        self.checks.append(op)
+        fault = self._global(self.phase.params[-1])
+        holds = self.value(op.condition)
+        branch = at.insert(scf.If(condition=holds, types=[], then=block_of(), otherwise=block_of()))
+        Builder(branch.then.block, loc=op.loc).insert(scf.Yield())
+        inner = Builder(branch.otherwise.block, loc=op.loc)
+        for number, value in enumerate([index(inner, len(self.checks)), *map(self.value, op.values)]):
+            whole = value if dtype_of(value.type) is dtypes.i64 else inner.value(arith.Cast.to(value, dtypes.i64))
+            inner.insert(asc.SetValue(tensor=fault, index=index(inner, number), value=whole))
+        inner.insert(asc.DataCacheCleanAndInvalid(tensor=fault))
+        inner.insert(asc.Leave())
+        inner.insert(scf.Yield())
 
     def _nested(self, op: Operation, at: Builder) -> None:
         copy = op.clone_without_regions(self.mapping)
@@ -203,33 +221,50 @@ class ScalarLowering:
         return at.value(asc.GetValue(tensor=tensors[0], index=zero), op.result.name)
 
     def _cast(self, op: arith.Cast, at: Builder) -> Value:
-        value = self.value(op.value)
-        source, target = dtype_of(value.type), dtype_of(op.result.type)
-        half = (dtypes.f16, dtypes.f32)
-        if source in half and target in half and source is not target:
-            return self._convert(op, value, "CAST_NONE" if target is dtypes.f32 else "CAST_RINT", at)
+        at.loc = op.loc
+        return self._casted(self.value(op.value), dtype_of(op.result.type), at, op.result.name)
+
+    def _casted(self, value: Value, target: DType, at: Builder, name: str = "") -> Value:
+        """A conversion as the language defines it; floats go through a Cast of the vector unit."""
+        source = dtype_of(value.type)
+        if source is target:
+            return value
+        if dtypes.f64 in (source, target) or dtypes.bf16 in (source, target):
+            raise refuse(f"a cast of one {source} number to {target}", at.loc)
         if target is dtypes.i1:
             zero = at.value(arith.Constant.of(0, source))
-            return at.value(arith.Elementwise(fn="ne", args=[value, zero]), op.result.name)
-        if source is dtypes.f32 and target is dtypes.i32:
-            return self._convert(op, value, "CAST_TRUNC", at)
-        if dtypes.f16 in (source, target) or dtypes.f64 in (source, target) or dtypes.bf16 in (source, target):
-            raise refuse(f"a cast of one {source} number to {target}", op.loc)
+            return at.value(arith.Elementwise(fn="ne", args=[value, zero]), name)
+        if source is dtypes.f16:
+            wide = self._convert(value, dtypes.f32, "CAST_NONE", at)
+            return self._casted(wide, target, at, name)
+        if target is dtypes.f16:
+            wide = value if source is dtypes.f32 else at.value(arith.Cast.to(value, dtypes.f32))
+            return self._convert(wide, dtypes.f16, "CAST_RINT", at, name)
+        if source is dtypes.f32 and target in (dtypes.i32, dtypes.i64):
+            return self._convert(value, target, "CAST_TRUNC", at, name)
+        if source is dtypes.f32 and target.is_integer and target.bits < 32:
+            return self._clamped(self._convert(value, dtypes.i32, "CAST_TRUNC", at), target, at, name)
         if source.is_float and target.is_integer:
-            raise refuse(f"a cast of one {source} number to {target}", op.loc)
-        return at.value(arith.Cast.to(value, target), op.result.name)
+            raise refuse(f"a cast of one {source} number to {target}", at.loc)
+        return at.value(arith.Cast.to(value, target), name)
 
-    def _convert(self, op: arith.Cast, value: Value, mode: str, at: Builder) -> Value:
-        from pyasc.ir.dialects import asc_vector
+    def _clamped(self, value: Value, target: DType, at: Builder, name: str) -> Value:
+        low = 0 if target.kind == "u" else -(1 << (target.bits - 1))
+        high = (1 << target.bits) - 1 + low
+        for fn, bound in (("maximum", low), ("minimum", high)):
+            limit = at.value(arith.Constant.of(bound, dtypes.i32))
+            value = at.value(arith.Elementwise(fn=fn, args=[value, limit]))
+        return at.value(arith.Cast.to(value, target), name)
 
-        source, target = dtype_of(value.type), dtype_of(op.result.type)
-        before, after = self._slot("operand0", source), self._slot("converted", target)
+    def _convert(self, value: Value, target: DType, mode: str, at: Builder, name: str = "") -> Value:
+        """One Cast of the vector unit on one element."""
+        before, after = self._slot("operand0", dtype_of(value.type)), self._slot("converted", target)
         zero, one = index(at, 0), index(at, 1)
         at.insert(asc.SetValue(tensor=before, index=zero, value=value))
         self._flag(at, "S_V")
         at.insert(asc_vector.Cast(dst=after, src=before, amount=[one], mode=mode))
         self._flag(at, "V_S")
-        return at.value(asc.GetValue(tensor=after, index=zero), op.result.name)
+        return at.value(asc.GetValue(tensor=after, index=zero), name)
 
     def _slot(self, name: str, dtype: DType) -> Value:
         key = (f"{name}_{dtype}", 0)

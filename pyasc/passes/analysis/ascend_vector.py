@@ -17,9 +17,9 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, refuse
 
-UNARY = {"exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}
-BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "maximum": "Max", "minimum": "Min"}
-SCALAR = {"add": "Adds", "mul": "Muls", "maximum": "Maxs", "minimum": "Mins"}
+UNARY = {"not": "Not", "exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}
+BINARY = {"and": "And", "or": "Or", "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "maximum": "Max", "minimum": "Min"}
+SCALAR = {"shl": "ShiftLeft", "shr": "ShiftRight", "add": "Adds", "mul": "Muls", "maximum": "Maxs", "minimum": "Mins"}
 ADVANCED_FACTORS = {
     "tanh": (1, 4),
     "sinh": (1, 4),

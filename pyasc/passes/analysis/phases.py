@@ -14,11 +14,17 @@ from dataclasses import dataclass, field
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.types import RefType
+from pyasc.ir.dtypes import i1, i64
+from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.tile_legalise import refuse
 
 HOST_SUFFIX = "_host"
 """What is added to a kernel's symbol for the function that runs on the host."""
+
+FAULT = "pyasc_fault"
+"""The parameter that tells the host which check failed: its number from 1, then the values it reports."""
+FAULT_SUFFIX = "_fault_"
+"""Before the number of a check, in the name of the function that raises it on the host."""
 
 _WORK = (st.Apply, scf.For, scf.If, scf.While, mem.Store, mem.Copy, mem.Atomic)
 _SCALAR = (arith.Constant, arith.Elementwise, arith.Cast, func.Size, mem.Dim)
@@ -43,7 +49,8 @@ def cut(kernel: Func) -> Cut:
             case mem.Alloc():
                 made.buffers.append(op)
             case py.Check():
-                made.checks.append(op)
+                depends = any(isinstance(each, mem.Load) for each in needed(op.operands))
+                (made.work if depends else made.checks).append(op)
             case mem.Load():
                 made.loads.append(op)
             case func.Return():
@@ -83,16 +90,17 @@ def free_values(op: Operation) -> list[Value]:
 
 def phase_function(kernel: Func, work: Sequence[Operation], symbol: str, names: dict[Value, str]) -> Func:
     """A function that does the work of one phase: parameters are what it uses, workspaces behind the kernel's own."""
-    free = list(dict.fromkeys(value for op in work for value in free_values(op)))
-    before = needed(free)
     inside = {op for op in work}
+    free = list(dict.fromkeys(value for op in work for value in free_values(op)))
+    before = [op for op in needed(free) if op not in inside]
     used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
     buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
     params = [param for param in kernel.params if param in used] + buffers
     region = block_of([param.type for param in params], [names.get(param, param.name) for param in params])
     mapping: dict[Value, Value] = dict(zip(params, region.block.args, strict=True))
     at = Builder(region.block)
-    for op in (*before, *work):
+    order = {op: number for number, op in enumerate(kernel.body.block)}
+    for op in sorted({*before, *work}, key=order.__getitem__):
         at.insert(op.clone(mapping))
     at.insert(func.Return())
     written = _written(region.block)
@@ -103,6 +111,23 @@ def phase_function(kernel: Func, work: Sequence[Operation], symbol: str, names: 
         body=region,
         loc=kernel.loc,
     )
+
+
+def add_fault(phase: Func) -> None:
+    """Give a phase the parameter that its checks report through."""
+    phase.body.block.add_arg(RefType((5,), i64), FAULT)
+    phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
+
+
+def fault_function(phase: Func, number: int, check: py.Check) -> Func:
+    """What the host runs when a check of a phase has failed: the same check, of the values it reports."""
+    region = block_of([ScalarType(i64)] * len(check.values))
+    at = Builder(region.block, loc=check.loc)
+    never = at.value(arith.Constant.of(False, i1))
+    at.insert(py.Check(condition=never, values=region.block.args, error=check.error, message=check.message))
+    at.insert(func.Return())
+    symbol = f"{phase.symbol}{FAULT_SUFFIX}{number}"
+    return Func(symbol=symbol, kernel=False, body=region, loc=check.loc)
 
 
 def _written(block: Block) -> set[Value]:

@@ -30,7 +30,6 @@ COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne":
 _NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "eq": "ne", "ne": "eq"}
 _FLOATS = (dtypes.f16, dtypes.f32)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
-_SIGNED_TWIN = {dtypes.u16: dtypes.i16, dtypes.u32: dtypes.i32}
 ADVANCED = ("tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "sin", "cos", "tan", "erf", "erfc")
 _BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
 _ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
@@ -51,6 +50,8 @@ _CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("i32", "f32"): (("f32", "rint"),),
     ("i16", "f32"): (("f32", "none"),),
     ("i16", "f16"): (("f16", "rint"),),
+    ("i16", "i8"): (("f16", "rint"), ("i8", "rint")),
+    ("i16", "u8"): (("f16", "rint"), ("u8", "rint")),
     ("i8", "f16"): (("f16", "none"),),
     ("u8", "f16"): (("f16", "none"),),
     ("i8", "f32"): (("f16", "none"), ("f32", "none")),
@@ -164,8 +165,10 @@ class Legaliser:
     def elementwise(self, fn: str, args: Sequence[Operand]) -> Operand:
         """A function of the number table on operands of which at least one is a register."""
         dtype = _dtype(args[-1])
-        if dtype in _SIGNED_TWIN and fn in ("add", "sub", "mul"):
-            raise refuse(f"{fn} of {dtype}", self.loc)
+        if dtype is dtypes.bf16 and fn != "select":
+            return self._through_float(fn, args)
+        if dtype in (dtypes.i8, dtypes.u8) and fn != "select":
+            return self._through_int16(fn, args, dtype)
         if fn in COMPARISONS:
             return self.compare(fn, args)
         handler = _HANDLERS.get(fn)
@@ -174,6 +177,25 @@ class Legaliser:
         if fn in ADVANCED and dtype in _FLOATS:
             return self.emit(fn, dtype, self.register(args[0]))
         raise refuse(f"`{fn}` of {dtype} elements", self.loc)
+
+    def _through_float(self, fn: str, args: Sequence[Operand]) -> Operand:
+        """A function of bfloat16: that of float32, rounded once more."""
+        made = self.elementwise(fn, [self.convert(arg, dtypes.f32) for arg in args])
+        return made if isinstance(made, Register) and made.is_mask else self.convert(made, dtypes.bf16)
+
+    def _through_int16(self, fn: str, args: Sequence[Operand], dtype: DType) -> Operand:
+        """A function of 8-bit integers: that of int16, of which the low byte is kept."""
+        made = self.elementwise(fn, [self.convert(arg, dtypes.i16) for arg in args])
+        if isinstance(made, Value) or made.is_mask:
+            return made
+        return self.cast(made, dtype)
+
+    def _low_byte(self, wide: Register, dtype: DType) -> Register:
+        """The low byte of an int16 as the number that an int8 or uint8 makes of it."""
+        if dtype is dtypes.u8:
+            return self.emit("and", dtypes.i16, wide, self.register(self.number(255, dtypes.i16)))
+        eight = self.number(8, dtypes.i16)
+        return self.emit("shr", dtypes.i16, self.emit("shl", dtypes.i16, wide, eight), eight)
 
     def arithmetic(self, fn: str, args: Sequence[Operand]) -> Register:
         """add, sub, mul, maximum, minimum: on two registers, or on one and a scalar that stands last."""
@@ -308,6 +330,8 @@ class Legaliser:
             return self._of_mask(source, dtype)
         if dtype is dtypes.i1:
             return self.compare("ne", [source, self.number(0, source.dtype)])
+        if source.dtype is dtypes.i16 and dtype in (dtypes.i8, dtypes.u8):
+            source = self._low_byte(source, dtype)
         steps = _CAST_STEPS.get((source.dtype.name, dtype.name))
         if steps is None:
             raise refuse(f"a cast of {source.dtype} elements to {dtype}", self.loc)
