@@ -20,8 +20,10 @@ class AffineExpr:
     constant: int = 0
 
     def __post_init__(self) -> None:
-        self.dims = _trim(self.dims)
-        self.symbols = _trim(self.symbols)
+        if self.dims and not self.dims[-1]:
+            self.dims = _trim(self.dims)
+        if self.symbols and not self.symbols[-1]:
+            self.symbols = _trim(self.symbols)
 
     def __add__(self, other: AffineExpr | int) -> AffineExpr:
         right = other if isinstance(other, AffineExpr) else AffineExpr(constant=other)
