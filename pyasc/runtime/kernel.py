@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
 from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
+from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.device import Device, current_device
 from pyasc.runtime.launcher import MISS, Launch, call_by_name
 from pyasc.runtime.options import KernelOptions
@@ -146,7 +147,9 @@ class Kernel:
         """
         from pyasc.runtime.lowering import source_of
 
-        return source_of(self.specialise(self.types_of(args, kwargs)), target or self.options.target or "cpu")
+        with collection_paused():
+            specialisation = self.specialise(self.types_of(args, kwargs))
+            return source_of(specialisation, target or self.options.target or "cpu")
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -199,8 +202,10 @@ class Kernel:
         if not self.has(device, types):
             with self._lock:
                 if not self.has(device, types):
-                    specialisation = self.specialise(types)
-                    (launch,) = device.build([specialisation.lowered(device.pipeline)])
+                    with collection_paused():
+                        specialisation = self.specialise(types)
+                        lowered = specialisation.lowered(device.pipeline)
+                    (launch,) = device.build([lowered])
                     return self.adopt(device, specialisation, launch)
         return self._compiled[device.name, types]
 

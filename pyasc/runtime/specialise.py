@@ -25,7 +25,6 @@ from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
-from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
 from pyasc.runtime.fix_sizes import fix_sizes
 from pyasc.runtime.options import KernelOptions
@@ -64,7 +63,6 @@ class Specialisation:
         """Whether the globals, closure values and sources that were read are what they were."""
         return self.result.dependencies.still_valid()
 
-    @collection_paused()
     def lowered(
         self, pipeline: str = "cpu", *, symbol: str | None = None, dump: Path | None = None
     ) -> LoweredKernel:
@@ -94,7 +92,6 @@ def _constant(dependency: Dependency) -> bool:
     return dependency.kind == "attribute" and dependency.path.startswith(_CONSTANT_MODULES)
 
 
-@collection_paused()
 def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specialisation:
     """The front end's part. Raises CompileError with everything that is wrong with the kernel."""
     signature, source = kernel.signature, kernel.source_code
