@@ -27,11 +27,13 @@ from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.dtypes import i1, i64, u8
 from pyasc.ir.types import RefType
+from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.phases import (
     HOST_SUFFIX,
     add_fault,
     check_loads,
     cut,
+    hoist_buffers,
     needed,
     phase_function,
     workspace_names,
@@ -85,13 +87,13 @@ def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
             continue
         made += _scalar_phases(kernel, slow, names, context)
         slow = []
-        made.append(made_phase)
+        made += _with_variant(kernel, made_phase, work, names, context)
     made += _scalar_phases(kernel, slow, names, context)
     _number(made, kernel.symbol)
     context.count("phases", len(made))
     tiled = [each.function for each in made if each.blocks is not None]
     limits = [op for function in tiled for op in function.body.block if isinstance(op, py.Check)]
-    host = host_function(kernel, [*parts.checks, *limits], [each.blocks for each in made])
+    host = host_function(kernel, [*parts.checks, *limits], made)
     for limit in limits:
         limit.erase()
     return [*(each.function for each in made), host]
@@ -99,10 +101,15 @@ def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
 
 @dataclass(frozen=True)
 class Phase:
-    """A function and how many cores it takes: a value in it, or one core."""
+    """A function and how many cores it takes: a value in it, or one core.
+
+    A phase that takes part only where `fits` holds (or fails, with `otherwise`) takes no core in other launches.
+    """
 
     function: Func
     blocks: Value | None
+    fits: Value | None = None
+    otherwise: bool = False
 
 
 def _scalar_phases(
@@ -114,9 +121,29 @@ def _scalar_phases(
     phase = phase_function(kernel, work, kernel.symbol, names)
     LowerStructured().run(phase, context)
     Forward().run(phase, context)
+    hoist_buffers(phase, set(names.values()) | {param.name for param in kernel.params} | set(kernel.sizes))
     if any(isinstance(op, py.Check) for op in phase.walk()):
         add_fault(phase)
     return [Phase(phase, None)]
+
+
+def _with_variant(
+    kernel: Func, phase: Phase, work: Operation, names: dict[Value, str], context: Context
+) -> list[Phase]:
+    """A phase, and where its tiles hold some sizes alone, one that takes its place for the others."""
+    limit = next((op for op in phase.function.body.block if isinstance(op, py.Check)), None)
+    if limit is None:
+        return [phase]
+    (slow,) = _scalar_phases(kernel, [work], names, context)
+    if not can_run(slow.function):
+        return [phase]
+    fits = limit.condition
+    limit.erase()
+    context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
+    return [
+        Phase(phase.function, phase.blocks, fits),
+        Phase(slow.function, None, fits, otherwise=True),
+    ]
 
 
 def _remark(context: Context, work: Operation, error: NotVector) -> None:
@@ -161,7 +188,7 @@ def _is_work(op: Operation) -> bool:
     return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check))
 
 
-def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Value | None]) -> Func:
+def host_function(kernel: Func, checks: Sequence[py.Check], phases: Sequence[Phase]) -> Func:
     """Checks of sizes and scalars, then the cores of each phase."""
     scalars = [param for param in kernel.params if not isinstance(param.type, RefType)]
     region = block_of([param.type for param in scalars], [param.name for param in scalars])
@@ -171,14 +198,24 @@ def host_function(kernel: Func, checks: Sequence[py.Check], counts: Sequence[Val
         _copy_scalars(needed(check.operands), mapping, at)
         at.insert(check.clone(mapping))
     results: list[Value] = []
-    for count in counts:
-        if count is None:
-            results.append(at.value(arith.Constant.of(1, i64)))
-            continue
-        _copy_scalars(needed([count]), mapping, at)
-        results.append(mapping.get(count, count))
+    for phase in phases:
+        results.append(_count(phase, mapping, at))
     at.insert(func.Return(values=results))
     return Func(symbol=kernel.symbol + HOST_SUFFIX, kernel=False, sizes=kernel.sizes, body=region, loc=kernel.loc)
+
+
+def _count(phase: Phase, mapping: dict[Value, Value], at: Builder) -> Value:
+    """The cores of one phase, computed from what its own function computes them from."""
+    count = at.value(arith.Constant.of(1, i64))
+    if phase.blocks is not None:
+        _copy_scalars(needed([phase.blocks]), mapping, at)
+        count = mapping.get(phase.blocks, phase.blocks)
+    if phase.fits is None:
+        return count
+    _copy_scalars(needed([phase.fits]), mapping, at)
+    fits, none = mapping[phase.fits], at.value(arith.Constant.of(0, i64))
+    choice = [fits, none, count] if phase.otherwise else [fits, count, none]
+    return at.value(arith.Elementwise(fn="select", args=choice))
 
 
 def _copy_scalars(ops: Sequence[Operation], mapping: dict[Value, Value], at: Builder) -> None:

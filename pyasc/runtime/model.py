@@ -121,7 +121,8 @@ class ModelRunner:
         self.predicted_us = 0.0
         counts = self.kernel.blocks(scalars, sizes)
         for phase, blocks in zip(self.kernel.phases, counts, strict=True):
-            self._phase(phase, blocks, arrays, fresh, scalars, sizes)
+            if blocks:
+                self._phase(phase, blocks, arrays, fresh, scalars, sizes)
         return 0
 
     def _phase(

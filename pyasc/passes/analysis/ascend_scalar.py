@@ -21,7 +21,7 @@ from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 
 LOCAL_BYTES = 64 * 1024
 _SCALAR_FLOAT = frozenset(
@@ -31,6 +31,7 @@ _SCALAR_INT = frozenset(
     "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod shl shr".split()
 )
 _ONE_CALL = frozenset(("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs"))
+_ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"}
 _SLOT = 32
 
 
@@ -206,19 +207,29 @@ class ScalarLowering:
         if op.fn == "select" and dtype is dtypes.f16:
             return at.value(arith.Elementwise(fn="select", args=args), op.result.name)
         if op.fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
-            return self._one_element(op, args, dtype, at)
+            return self._one_element(op.fn, args, dtype, at, op.result.name)
+        if op.fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
+            wide = self._casted(args[0], dtypes.f32, at)
+            whole = self._convert(wide, dtypes.f32, f"CAST_{_ROUNDINGS[op.fn]}", at)
+            return self._casted(whole, dtype, at, op.result.name)
+        if op.fn == "rsqrt" and dtype is dtypes.f32:
+            root = self._one_element("sqrt", args, dtype, at)
+            one = at.value(arith.Constant.of(1.0, dtype))
+            return at.value(arith.Elementwise(fn="div", args=[one, root]), op.result.name)
         raise refuse(f"`{op.fn}` of one {dtype} number", op.loc)
 
-    def _one_element(self, op: arith.Elementwise, args: Sequence[Value], dtype: DType, at: Builder) -> Value:
+    def _one_element(
+        self, fn: str, args: Sequence[Value], dtype: DType, at: Builder, name: str = ""
+    ) -> Value:
         """A vector call on one element."""
         tensors = [self._slot(f"operand{number}", dtype) for number in range(len(args))]
         zero, one = index(at, 0), index(at, 1)
         for tensor, value in zip(tensors, args, strict=True):
             at.insert(asc.SetValue(tensor=tensor, index=zero, value=value))
         self._flag(at, "S_V")
-        VectorCalls(at, one).elementwise(op.fn, tensors[0], tensors)
+        VectorCalls(at, one).elementwise(fn, tensors[0], tensors)
         self._flag(at, "V_S")
-        return at.value(asc.GetValue(tensor=tensors[0], index=zero), op.result.name)
+        return at.value(asc.GetValue(tensor=tensors[0], index=zero), name)
 
     def _cast(self, op: arith.Cast, at: Builder) -> Value:
         at.loc = op.loc
@@ -278,6 +289,18 @@ class ScalarLowering:
             self.slots[key] = self.front.value(asc.FetchEventID(pipe=self.pipe, event=event), f"event{event}")
         for call in ("SetFlag", "WaitFlag"):
             at.insert(asc.Flag(call=call, id=self.slots[key]))
+
+
+def can_run(phase: Func) -> bool:
+    """Whether the scalar unit can do the work of a phase."""
+    trial = Func(symbol=phase.symbol, sizes=phase.sizes, body=block_of([param.type for param in phase.params]))
+    try:
+        ScalarLowering(phase, trial).run()
+    except NotVector:
+        return False
+    finally:
+        trial.drop()
+    return True
 
 
 def stored(dtype: DType) -> DType:

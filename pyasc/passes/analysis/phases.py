@@ -113,6 +113,22 @@ def phase_function(kernel: Func, work: Sequence[Operation], symbol: str, names: 
     )
 
 
+def hoist_buffers(phase: Func, taken: set[str]) -> None:
+    """Let the host allocate buffers inside loops whose size depends on the launch; one core uses them in turn."""
+    for op in list(phase.walk()):
+        if not isinstance(op, mem.Alloc) or not isinstance(op.ref.type, RefType) or op.sizes:
+            continue
+        if all(isinstance(extent, int) for extent in op.ref.type.shape):
+            continue
+        name, number = op.ref.name or "temporary", 1
+        while name in taken:
+            name, number = f"{op.ref.name or 'temporary'}{number}", number + 1
+        taken.add(name)
+        buffer = phase.body.block.add_arg(RefType(op.ref.type.shape, op.ref.type.dtype), name)
+        op.replace_with([buffer])
+        phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
+
+
 def add_fault(phase: Func) -> None:
     """Give a phase the parameter that its checks report through."""
     phase.body.block.add_arg(RefType((5,), i64), FAULT)
