@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pyasc.ir.affine import AffineExpr, AffineMap, symbol
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st
+from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.emit import Emitter
@@ -127,6 +128,9 @@ def chunk_scan(op: st.Apply, bytes_of_chunk: int) -> bool:
     again while it is in a near cache. Chunks are begun in order, and each tells the next one its total."""
     fn = _cuttable(op)
     if fn is None or op.iterators != ("scan",) or op.roles != ("scan",) or op.guarded:
+        return False
+    if any(each.has(CHECKS) for each in op.walk()):
+        # A chunk that fails would leave those after it waiting.
         return False
     e = Emitter(Builder.before(op))
     lower, upper = _range(op, e)
