@@ -1,0 +1,11 @@
+# RUN: pyasc compile %s --emit ascendc | golden %S/stencil5.cpp
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pyasc as asc
+
+
+@asc.kernel
+def stencil5(x: asc.float32[R, C], o: asc.float32[R, C]):
+    for i, j in asc.parallel_for_grid(R - 2, C - 2):
+        o[i + 1, j + 1] = 0.2 * (x[i + 1, j + 1] + x[i, j + 1] + x[i + 2, j + 1] + x[i + 1, j] + x[i + 1, j + 2])
