@@ -76,11 +76,15 @@ class Cursor:
 
 @dataclass(slots=True)
 class LoopScope:
-    """A loop around the current statement: the names of its flags, and whether its body repeats."""
+    """A loop around the current statement: the names of its flags, and whether its body repeats.
+
+    `live_after` keeps which names are read behind the loop, for all that is asked inside of it.
+    """
 
     node: ast.For | ast.While
     number: int
     cursor_depth: int
+    live_after: dict[str, bool] = field(default_factory=lambda: dict[str, bool]())
 
     @property
     def break_flag(self) -> str:
@@ -148,16 +152,27 @@ class Frame:
             return self._flag_matters(name)
         if name in self.scan.captured:
             return True
-        loops = {loop.cursor_depth: loop for loop in self.loops}
-        for depth in range(len(self.cursors) - 1, -1, -1):
-            cursor = self.cursors[depth]
+        return self._live_in(name, len(self.cursors), len(self.loops))
+
+    def _live_in(self, name: str, cursors: int, loops: int) -> bool:
+        """The same behind the statement at the last of the first `cursors`, with the first `loops` around it."""
+        # A loop whose body has not begun does not count yet.
+        while loops and self.loops[loops - 1].cursor_depth >= cursors:
+            loops -= 1
+        loop = self.loops[loops - 1] if loops else None
+        first = loop.cursor_depth if loop is not None else 0
+        for cursor in reversed(self.cursors[first:cursors]):
             touch = self.liveness.first_touch(cursor.body, cursor.index, name)
             if touch == "read" or (touch and not self._may_skip(cursor)):
                 return touch == "read"
-            loop = loops.get(depth)
-            if loop is not None and self._live_around(loop, name):
-                return True
-        return False
+        if loop is None:
+            return False
+        if self._live_around(loop, name):
+            return True
+        known = loop.live_after.get(name)
+        if known is None:
+            known = loop.live_after[name] = self._live_in(name, first, loops - 1)
+        return known
 
     def _may_skip(self, cursor: Cursor) -> bool:
         """Whether the statement being visited may jump over what follows it in the list."""
