@@ -47,7 +47,6 @@ from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
 from pyasc.passes.lower_structured import LowerStructured
 
-
 HINT = "elementwise operations and reductions along rows that lie side by side run on the vector unit"
 
 
@@ -149,7 +148,9 @@ def _with_variant(
 def _remark(context: Context, work: Operation, error: NotVector) -> None:
     (diagnostic,) = error.diagnostics
     reason = diagnostic.message.removeprefix("not lowered to Ascend C: ")
-    context.remark(diagnostic.loc if diagnostic.loc.known else work.loc, f"runs on the scalar unit: {reason}", HINT)
+    context.remark(
+        diagnostic.loc if diagnostic.loc.known else work.loc, f"runs on the scalar unit: {reason}", HINT
+    )
 
 
 def _number(phases: Sequence[Phase], symbol: str) -> None:
@@ -171,7 +172,11 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
         blocks = lower_rows(work, of_loop(work, at), soc)
     else:
         checks = isinstance(work, py.Check)
-        what = "a check that depends on data" if checks else f"{work.name} outside of a parallel loop over elements"
+        what = (
+            "a check that depends on data"
+            if checks
+            else f"{work.name} outside of a parallel loop over elements"
+        )
         raise refuse(what, work.loc)
     _bytes_for_bools(phase)
     return blocks
@@ -201,7 +206,9 @@ def host_function(kernel: Func, checks: Sequence[py.Check], phases: Sequence[Pha
     for phase in phases:
         results.append(_count(phase, mapping, at))
     at.insert(func.Return(values=results))
-    return Func(symbol=kernel.symbol + HOST_SUFFIX, kernel=False, sizes=kernel.sizes, body=region, loc=kernel.loc)
+    return Func(
+        symbol=kernel.symbol + HOST_SUFFIX, kernel=False, sizes=kernel.sizes, body=region, loc=kernel.loc
+    )
 
 
 def _count(phase: Phase, mapping: dict[Value, Value], at: Builder) -> Value:

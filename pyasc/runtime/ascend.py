@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyasc.ir.dialects.func import Func, Module
 
 
-
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of a phase: an array by name, or a number. Workspaces are arrays that the caller never sees."""
@@ -58,7 +57,6 @@ class AscendKernel:
         host = self.module.function(self.abi.symbol + HOST_SUFFIX)
         arguments = [scalars[param.name] for param in host.params]
         return tuple(int(count) for count in interpret(self.module, host.symbol, arguments, dict(sizes)))
-
 
     def fail(self, phase: Phase, fault: Sequence[int]) -> None:
         """Raise what the check that a phase reports stands for: its number, then the values."""

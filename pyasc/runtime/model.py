@@ -181,7 +181,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _arrays_at(abi: KernelABI, addresses: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _arrays_at(
+    abi: KernelABI, addresses: Mapping[str, int], sizes: Mapping[str, int]
+) -> dict[str, np.ndarray]:
     """Views of the caller's memory, which the launcher has checked."""
     return {param.name: _array_at(abi, param, addresses[param.name], sizes) for param in abi.arrays}
 
@@ -197,5 +199,5 @@ def _array_at(abi: KernelABI, param: ArrayParam, address: int, sizes: Mapping[st
     count = int(np.prod(shape))
     if count == 0:
         return np.zeros(shape, dtype)
-    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
     return np.frombuffer(memory, dtype).reshape(shape)

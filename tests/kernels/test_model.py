@@ -192,10 +192,48 @@ def bias_relu(x: asc.float32[R, C], b: asc.float32[C]):
 @asc.kernel
 def stencil(x: asc.float32[R, C], o: asc.float32[R, C]):
     for i, j in asc.parallel_for_grid(R - 2, C - 2):
-        o[i + 1, j + 1] = 0.2 * (x[i + 1, j + 1] + x[i, j + 1] + x[i + 2, j + 1] + x[i + 1, j] + x[i + 1, j + 2])
+        o[i + 1, j + 1] = 0.2 * (
+            x[i + 1, j + 1] + x[i, j + 1] + x[i + 2, j + 1] + x[i + 1, j] + x[i + 1, j + 2]
+        )
 
 
-SHAPES = ((1, 1), (3, 7), (5, 8), (2, 9), (9, 31), (1, 33), (7, 63), (300, 65), (3, 255), (50, 257), (4, 1000), (0, 5))
+SHAPES = (
+    (1, 1),
+    (3, 7),
+    (5, 8),
+    (2, 9),
+    (9, 31),
+    (1, 33),
+    (7, 63),
+    (300, 65),
+    (3, 255),
+    (50, 257),
+    (4, 1000),
+    (0, 5),
+)
+
+
+@asc.kernel
+def softmax_loops(x: asc.float32[R, C], o: asc.float32[R, C]):
+    for r in asc.parallel_for(R):
+        top = x[r, 0]
+        for c in range(C):
+            top = max(top, x[r, c])
+        total = 0.0
+        for c in range(C):
+            total += asc.exp(x[r, c] - top)
+        for c in range(C):
+            o[r, c] = asc.exp(x[r, c] - top) / total
+
+
+def test_rows_written_as_loops() -> None:
+    rng = np.random.default_rng(0)
+    for rows, columns in SHAPES:
+        x = rng.standard_normal((rows, columns)).astype(np.float32)
+        agree(softmax_loops, [x, np.zeros_like(x)], bound=2e-5)
+    agree(
+        softmax_loops, [np.array([[np.nan, 1, 2], [1, np.nan, 3]], np.float32), np.zeros((2, 3), np.float32)]
+    )
 
 
 @pytest.mark.parametrize("kernel", [softmax, layer_norm, row_sum, bias_relu], ids=lambda each: each.__name__)
@@ -275,10 +313,12 @@ def seqexp(x: asc.float32[N], y: asc.float32[N]):
 @asc.kernel
 def halfrec(x: asc.float16[N], y: asc.float16[N]):
     for i in range(1, N):
-        y[i] = y[i - 1]* 0.5 + x[i]
+        y[i] = y[i - 1] * 0.5 + x[i]
 
 
-@pytest.mark.parametrize("kernel", [total, norm, prefix, collatz, seqexp, halfrec], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "kernel", [total, norm, prefix, collatz, seqexp, halfrec], ids=lambda each: each.__name__
+)
 def test_scalar_unit(kernel: Any) -> None:
     rng = np.random.default_rng(0)
     made = {"collatz": lambda n: rng.integers(1, 50, n).astype(np.int32), "halfrec": lambda n: f16(rng, n)}
@@ -311,7 +351,11 @@ def histogram(x: asc.int32[N], bins: asc.int32[B]):
 
 
 def test_checks_of_data_raise_what_python_raises() -> None:
-    table, good, bad = np.arange(10, dtype=np.float32), np.array([1, 3, -1], np.int32), np.array([1, 30], np.int32)
+    table, good, bad = (
+        np.arange(10, dtype=np.float32),
+        np.array([1, 3, -1], np.int32),
+        np.array([1, 30], np.int32),
+    )
     with asc.device("model"):
         np.testing.assert_array_equal(gather(table, good), table[good])
         with pytest.raises(IndexError, match="out of range for an axis of size 10"):
@@ -333,4 +377,7 @@ def test_integers_wrap(dtype: str) -> None:
     rng = np.random.default_rng(0)
     limits = np.iinfo(dtype)
     for n in SIZES:
-        agree(bytes_wrap, [rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2)])
+        agree(
+            bytes_wrap,
+            [rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2)],
+        )

@@ -26,7 +26,9 @@ def vector_call(op: Operation, text: Text) -> str:
         case asc_vector.Advanced():
             return f"{op.call}({_join([op.dst, op.src, op.scratch, op.count], text)})"
         case asc_vector.Cast():
-            return _formed("Cast", f"{_join([op.dst, op.src], text)}, RoundMode::{op.mode}", op, text, "Unary")
+            return _formed(
+                "Cast", f"{_join([op.dst, op.src], text)}, RoundMode::{op.mode}", op, text, "Unary"
+            )
         case asc_vector.Compare():
             start = f"{_join([op.dst, op.a, op.b], text)}, CMPMODE::{op.mode}"
             return _formed(op.call, start, op, text, "Binary")
@@ -71,7 +73,9 @@ def _call(
 ) -> str:
     if not op.set_mask:
         name = f"{name}<{CTYPES[dtype_of(op.dst.type)]}, false>"
-    return _formed(name, _join(operands, text), op, text, "Binary" if len(op.strides) == 6 else "Unary", op.set_mask)
+    return _formed(
+        name, _join(operands, text), op, text, "Binary" if len(op.strides) == 6 else "Unary", op.set_mask
+    )
 
 
 def _formed(

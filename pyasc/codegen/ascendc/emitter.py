@@ -42,8 +42,7 @@ def _described(phase: Func) -> list[str]:
     """Signature and on-chip memory of one phase."""
     params = ", ".join([*(param.name for param in phase.params), *phase.sizes])
     types = "; ".join(
-        f"{param.name} {CTYPES[dtype_of(param.type)]}{_shape(param.type)}"
-        for param in phase.params
+        f"{param.name} {CTYPES[dtype_of(param.type)]}{_shape(param.type)}" for param in phase.params
     )
     used, parts = _memory(phase)
     lines = ["", f"Signature  {phase.symbol}({params})", f"           {types}"]

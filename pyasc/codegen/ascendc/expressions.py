@@ -69,7 +69,7 @@ def literal(value: bool | int | float, dtype: DType) -> Expr:
 
 def _float(value: float) -> str:
     if math.isnan(value):
-        return "__builtin_nanf(\"\")"
+        return '__builtin_nanf("")'
     if math.isinf(value):
         return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
     return f"{value!r}f"
@@ -101,7 +101,9 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
         case "and" | "or" if dtype is dtypes.i1:
             symbol, precedence = ("&&", _AND) if op.fn == "and" else ("||", _OR)
             # Mixed operators get their parentheses, as compilers ask for.
-            sides = [f"({each})" if each.precedence in (_AND, _OR) else each.inside(precedence) for each in args]
+            sides = [
+                f"({each})" if each.precedence in (_AND, _OR) else each.inside(precedence) for each in args
+            ]
             return Expr(f" {symbol} ".join(sides), precedence)
         case "not" if dtype is dtypes.i1:
             return Expr(f"!{args[0].inside(UNARY)}", UNARY)
@@ -110,7 +112,10 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
         case "minimum" | "maximum" | "pymin" | "pymax" if not dtype.is_float:
             symbol = "<" if "min" in op.fn else ">"
             left, right = args[0].inside(RELATION + 1), args[1].inside(RELATION + 1)
-            return Expr(f"{left} {symbol} {right} ? {args[0].inside(TERNARY + 1)} : {args[1].inside(TERNARY + 1)}", TERNARY)
+            return Expr(
+                f"{left} {symbol} {right} ? {args[0].inside(TERNARY + 1)} : {args[1].inside(TERNARY + 1)}",
+                TERNARY,
+            )
         case "select":
             parts = [each.inside(TERNARY + 1) for each in args]
             return Expr(f"{parts[0]} ? {parts[1]} : {parts[2]}", TERNARY)

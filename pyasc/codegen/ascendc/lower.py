@@ -95,11 +95,17 @@ class KernelLowering:
     def _copied_parameters(self) -> list[nodes.Node]:
         """Scalars and sizes that Process uses become members of the same name."""
         made: list[nodes.Node] = []
-        sizes = {op.symbol for op in self.function.body.block if isinstance(op, func.Size) and op.value in self.member_values}
+        sizes = {
+            op.symbol
+            for op in self.function.body.block
+            if isinstance(op, func.Size) and op.value in self.member_values
+        }
         for value in self.function.params:
             if value in self.member_values and isinstance(value.type, ScalarType):
                 made.append(self._copied(str(self.texts[value]), CTYPES[dtype_of(value.type)]))
-        made += [self._copied(self.sizes[symbol], "int64_t") for symbol in self.function.sizes if symbol in sizes]
+        made += [
+            self._copied(self.sizes[symbol], "int64_t") for symbol in self.function.sizes if symbol in sizes
+        ]
         return made
 
     def _copied(self, name: str, type_: str) -> nodes.Node:
@@ -174,7 +180,15 @@ class Statements:
     def operation(self, op: Operation) -> None:
         """Lower one operation."""
         match op:
-            case arith.Constant() | func.Size() | func.Return() | scf.Yield() | asc.End() | asc.KernelType() | asc.Pipe():
+            case (
+                arith.Constant()
+                | func.Size()
+                | func.Return()
+                | scf.Yield()
+                | asc.End()
+                | asc.KernelType()
+                | asc.Pipe()
+            ):
                 pass
             case asc.Offset() | asc.ReinterpretCast():
                 pass
@@ -257,7 +271,9 @@ class Statements:
 
     def _global(self, op: asc.SetGlobalBuffer) -> None:
         element = _element(op.tensor)
-        name = self.kernel.member(op.tensor, f"GlobalTensor<{element}>", f"{op.tensor.name or op.base.name}Gm")
+        name = self.kernel.member(
+            op.tensor, f"GlobalTensor<{element}>", f"{op.tensor.name or op.base.name}Gm"
+        )
         address = f"(__gm__ {element}*){self.text(op.base)}"
         offset = str(self.text(op.offset))
         address += "" if offset == "0" else f" + {self.text(op.offset).inside(14)}"
@@ -266,7 +282,9 @@ class Statements:
 
     def _resource(self, op: asc.Queue | asc.Buf) -> None:
         if isinstance(op, asc.Queue):
-            self.kernel.member(op.queue, f"TQue<TPosition::{op.position}, {op.depth}>", op.queue.name or "queue")
+            self.kernel.member(
+                op.queue, f"TQue<TPosition::{op.position}, {op.depth}>", op.queue.name or "queue"
+            )
         else:
             self.kernel.member(op.buffer, f"TBuf<TPosition::{op.position}>", op.buffer.name or "buffer")
 
@@ -393,8 +411,10 @@ class Statements:
         self.say(f"{name}({arguments})")
 
     def _is_local(self, value: Value) -> bool:
-        return value in self.kernel.texts and value not in self.kernel.member_values and not isinstance(
-            value.type, OpaqueType
+        return (
+            value in self.kernel.texts
+            and value not in self.kernel.member_values
+            and not isinstance(value.type, OpaqueType)
         )
 
 

@@ -33,7 +33,9 @@ def _kernel(kernel: nodes.Kernel) -> str:
 
 
 def _methods(methods: Sequence[nodes.Method]) -> str:
-    return indented("\n\n".join(_commented(method, _macros().Method(method, _block(method.body))) for method in methods))
+    return indented(
+        "\n\n".join(_commented(method, _macros().Method(method, _block(method.body))) for method in methods)
+    )
 
 
 def _block(body: Sequence[nodes.Node]) -> str:
@@ -87,7 +89,9 @@ def _break(line: str) -> tuple[int, int] | None:
             open_.pop()
         elif char == "," and open_:
             candidates.append((len(open_), -position, open_[-1]))
-        elif char == " " and line[position + 1 : position + 3] in ("+ ", "? ", ": ", "- ") and position > start:
+        elif (
+            char == " " and line[position + 1 : position + 3] in ("+ ", "? ", ": ", "- ") and position > start
+        ):
             column = open_[-1] if open_ else start + len(INDENT)
             candidates.append((len(open_) + 2, -position, column))
     if not candidates:

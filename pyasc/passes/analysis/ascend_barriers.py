@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import asc, asc_vector, scf
-from pyasc.ir.types import RefType
+from pyasc.ir.dialects import arith, asc, asc_vector, scf
+from pyasc.ir.types import RefType, dtype_of
 
 _SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
 """Calls that hold a barrier before and behind their own instructions."""
@@ -69,6 +69,35 @@ def insert_barriers(block: Block) -> None:
     if _Pending(_kept(pending.reads), _kept(pending.writes)).conflicts(first.reads, first.writes):
         last = next(op for op in reversed(block) if _is_vector(op))
         Builder.after(last).insert(asc.PipeBarrier(pipe="PIPE_V"))
+
+
+def join_relu(block: Block) -> None:
+    """One AddRelu for an Add whose result is then cut off at zero, and nothing else."""
+    previous: Operation | None = None
+    for op in block:
+        if _cuts_off(previous, op):
+            assert isinstance(previous, asc_vector.Binary)
+            sources = {"src0": previous.src0, "src1": previous.src1}
+            joined = asc_vector.Binary(
+                call="AddRelu", dst=previous.dst, **sources, amount=previous.amount, loc=op.loc
+            )
+            Builder.before(op).insert(joined)
+            previous.erase()
+            op.erase()
+            previous = joined
+        elif _is_vector(op):
+            previous = op
+
+
+def _cuts_off(add: Operation | None, limit: Operation) -> bool:
+    if not isinstance(limit, asc_vector.TensorScalar) or not isinstance(add, asc_vector.Binary):
+        return False
+    if limit.call != "Maxs" or add.call != "Add":
+        return False
+    zero = isinstance(limit.scalar.owner, arith.Constant) and limit.scalar.owner.value == 0
+    floats = dtype_of(add.dst.type).is_float
+    same = limit.src is add.dst and limit.dst is add.dst and add.amount == limit.amount
+    return zero and floats and same and not add.strides
 
 
 def root(tensor: Value) -> Value:

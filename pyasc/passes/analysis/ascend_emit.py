@@ -12,13 +12,13 @@ from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.ascend_barriers import insert_barriers
+from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu
+from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, pack, spread_over
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, SCRATCH_BYTES, VectorCalls, local, recast
 from pyasc.passes.analysis.structured import extent_value
-from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, spread_over
 from pyasc.passes.analysis.tile_emit import binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
 from pyasc.passes.analysis.tile_rows_emit import SPREAD_BYTES
 
 I64 = ScalarType(dtypes.i64)
@@ -137,7 +137,7 @@ class PhaseLowering:
             scf.For(lower=index(at, 0), upper=extent, step=step, types=[], body=block_of([I64], ["offset"]))
         )
         inner = self._enter(loop)
-        left = binary(inner, "sub", extent, loop.counter)
+        left = binary(inner, "sub", extent, loop.counter, "left")
         self.mapping[op.body.block.args[0]] = loop.counter
         count = inner.value(arith.Elementwise(fn="minimum", args=[left, step]), "count")
         self.mapping[op.body.block.args[1]] = count
@@ -313,7 +313,9 @@ class Methods:
     def _line(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
         """Elements side by side."""
         tensor = self.phase.value(view.ref)
-        return Box(tensor, self.phase.value(view.offsets[0]), index(at, 1), self.phase.value(op.sizes[0]), None)
+        return Box(
+            tensor, self.phase.value(view.offsets[0]), index(at, 1), self.phase.value(op.sizes[0]), None
+        )
 
     def _box(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
         """Rows of global memory, or one value a row side by side."""
@@ -326,6 +328,8 @@ class Methods:
         tile_ = op.target if op.target.type != view.view.type and _space(op.target) != "gm" else op.source
         if cover_of(tile_) == COLUMN:
             return Box(tensor, offset, index(at, 1), count, None)
+        if cover_of(tile_) == SPACED:
+            return Box(tensor, offset, count, index(at, 1), strides[view.axes[0]])
         if view.axes[0] < 0:
             return Box(tensor, offset, index(at, 1), width, None)
         pitch = binary(at, "mul", strides[view.axes[0]], self.phase.value(view.steps[view.axes[0]]))
@@ -341,6 +345,7 @@ class Methods:
         for op in vector:
             at.loc = op.loc
             self._vector(tensors, op)
+        join_relu(at.block)
         insert_barriers(at.block)
         for queue, tensor in made:
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
@@ -390,10 +395,12 @@ class Methods:
     def _rows(self, tensors: TensorMap, op: Vector) -> None:
         """A call for each 256 bytes of a row, over all rows."""
         at = tensors.at
+        if isinstance(op, tile.Reduce) and cover_of(op.source) == SPACED:
+            pack(at, tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0]))
+            return
         full = next(value for value in _tiles(op) if cover_of(value) == FULL)
         pitch = self.phase.value(pitch_of(full))
-        sized = op.sizes if not isinstance(op, tile.Reduce) else op.sizes
-        count, width = (self.phase.value(size) for size in sized)
+        count, width = (self.phase.value(size) for size in op.sizes)
         calls = RowCalls(at, count, width, pitch, lambda tensor: self._spread(tensors, tensor, count))
         target = tensors.of(op.target)
         match op:
@@ -455,7 +462,11 @@ class TensorMap:
         holder = self.phase.holders[tile_]
         assert holder.buffer is not None
         is_mask = dtype_of(tile_.type) is dtypes.i1
-        type_ = local(holder.elements // 8, dtypes.u8) if is_mask else local(holder.elements, dtype_of(tile_.type))
+        type_ = (
+            local(holder.elements // 8, dtypes.u8)
+            if is_mask
+            else local(holder.elements, dtype_of(tile_.type))
+        )
         name = tile_.name or ("mask" if is_mask else "tmp")
         return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), name)
 
@@ -478,8 +489,10 @@ def cover_of(tile_: Value) -> str:
     """What a tile covers: a line or all of its rows, one row for all, or one value a row."""
     assert isinstance(tile_.type, RefType)
     shape = tile_.type.shape
-    if len(shape) == 1 or None not in shape[1:]:
-        return FULL if len(shape) == 1 else COLUMN
+    if len(shape) == 1:
+        return FULL
+    if None not in shape[1:]:
+        return COLUMN if shape[1] == 1 else SPACED
     return ROW if shape[0] == 1 else FULL
 
 

@@ -120,7 +120,9 @@ class RowCalls:
         at = self.at
         step = index(at, REPEAT_BYTES // dtype_of(tensor.type).bytes)
         loop = at.insert(
-            scf.For(lower=index(at, start), upper=self.width, step=step, types=[], body=block_of([_I64], ["c"]))
+            scf.For(
+                lower=index(at, start), upper=self.width, step=step, types=[], body=block_of([_I64], ["c"])
+            )
         )
         inner = Builder(loop.body.block, loc=at.loc)
         emit(inner, loop.counter, self._lanes(tensor, loop.counter, inner))
@@ -128,7 +130,7 @@ class RowCalls:
 
     def _lanes(self, tensor: Value, column: Value, at: Builder | None = None) -> Value:
         builder = at or self.at
-        left = binary(builder, "sub", self.width, column)
+        left = binary(builder, "sub", self.width, column, "left")
         most = REPEAT_BYTES // dtype_of(tensor.type).bytes
         return binary(builder, "minimum", left, most, "lanes")
 
@@ -139,6 +141,21 @@ class RowCalls:
         """Block and repeat stride of an argument."""
         zero, one = index(self.at, 0), index(self.at, 1)
         return {FULL: (one, stride), ROW: (one, zero), COLUMN: (zero, one)}[cover]
+
+
+def pack(at: Builder, column: Value, blocks: Value, count: Value) -> None:
+    """The first element of each block of 32 bytes: the largest of that element alone."""
+    one = index(at, 1)
+    at.insert(
+        asc_vector.WholeReduce(
+            call=_WHOLE["maximum"],
+            dst=column,
+            src=blocks,
+            amount=[one, count],
+            strides=[one, one, one],
+            order="ORDER_ONLY_VALUE",
+        )
+    )
 
 
 def spread_over(at: Builder, column: Value, blocks: Value, count: Value) -> None:

@@ -28,7 +28,10 @@ _SCALAR_FLOAT = frozenset(
     "add sub mul div neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
 )
 _SCALAR_INT = frozenset(
-    "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod shl shr".split()
+    (
+        "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod "
+        "shl shr"
+    ).split()
 )
 _ONE_CALL = frozenset(("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs"))
 _ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"}
@@ -110,7 +113,9 @@ class ScalarLowering:
         Builder(branch.then.block, loc=op.loc).insert(scf.Yield())
         inner = Builder(branch.otherwise.block, loc=op.loc)
         for number, value in enumerate([index(inner, len(self.checks)), *map(self.value, op.values)]):
-            whole = value if dtype_of(value.type) is dtypes.i64 else inner.value(arith.Cast.to(value, dtypes.i64))
+            whole = (
+                value if dtype_of(value.type) is dtypes.i64 else inner.value(arith.Cast.to(value, dtypes.i64))
+            )
             inner.insert(asc.SetValue(tensor=fault, index=index(inner, number), value=whole))
         inner.insert(asc.DataCacheCleanAndInvalid(tensor=fault))
         inner.insert(asc.Leave())
@@ -200,7 +205,11 @@ class ScalarLowering:
         dtype = dtype_of(args[-1].type)
         scalar = _SCALAR_FLOAT if dtype is dtypes.f32 else _SCALAR_INT
         if dtype not in (dtypes.f16, dtypes.bf16, dtypes.f64) and op.fn in scalar:
-            if dtype.is_integer and dtype.bits < 32 and op.fn not in ("lt", "le", "gt", "ge", "eq", "ne", "select"):
+            if (
+                dtype.is_integer
+                and dtype.bits < 32
+                and op.fn not in ("lt", "le", "gt", "ge", "eq", "ne", "select")
+            ):
                 made = at.value(arith.Elementwise(fn=op.fn, args=args))
                 return at.value(arith.Cast.to(made, dtype), op.result.name)
             return at.value(arith.Elementwise(fn=op.fn, args=args), op.result.name)
@@ -293,7 +302,9 @@ class ScalarLowering:
 
 def can_run(phase: Func) -> bool:
     """Whether the scalar unit can do the work of a phase."""
-    trial = Func(symbol=phase.symbol, sizes=phase.sizes, body=block_of([param.type for param in phase.params]))
+    trial = Func(
+        symbol=phase.symbol, sizes=phase.sizes, body=block_of([param.type for param in phase.params])
+    )
     try:
         ScalarLowering(phase, trial).run()
     except NotVector:

@@ -18,8 +18,24 @@ from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, refuse
 
 UNARY = {"not": "Not", "exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}
-BINARY = {"and": "And", "or": "Or", "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "maximum": "Max", "minimum": "Min"}
-SCALAR = {"shl": "ShiftLeft", "shr": "ShiftRight", "add": "Adds", "mul": "Muls", "maximum": "Maxs", "minimum": "Mins"}
+BINARY = {
+    "and": "And",
+    "or": "Or",
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "div": "Div",
+    "maximum": "Max",
+    "minimum": "Min",
+}
+SCALAR = {
+    "shl": "ShiftLeft",
+    "shr": "ShiftRight",
+    "add": "Adds",
+    "mul": "Muls",
+    "maximum": "Maxs",
+    "minimum": "Mins",
+}
 ADVANCED_FACTORS = {
     "tanh": (1, 4),
     "sinh": (1, 4),
@@ -83,7 +99,9 @@ class VectorCalls:
             )
         elif len(args) == 2 and fn in BINARY:
             self.insert(
-                asc_vector.Binary(call=BINARY[fn], dst=target, src0=args[0], src1=args[1], amount=[self.count])
+                asc_vector.Binary(
+                    call=BINARY[fn], dst=target, src0=args[0], src1=args[1], amount=[self.count]
+                )
             )
         else:
             raise refuse(f"`{fn}` of {dtype} elements", self.at.loc)

@@ -57,7 +57,7 @@ def cut(kernel: Func) -> Cut:
                 pass
             case _ if isinstance(op, _WORK):
                 made.work.append(op)
-            case _ if isinstance(op, _SCALAR) or isinstance(op, mem.View):
+            case _ if isinstance(op, (*_SCALAR, mem.View)):
                 made.scalars.append(op)
             case _:
                 raise refuse(f"{op.name} at the top of a kernel", op.loc)
@@ -90,7 +90,7 @@ def free_values(op: Operation) -> list[Value]:
 
 def phase_function(kernel: Func, work: Sequence[Operation], symbol: str, names: dict[Value, str]) -> Func:
     """A function that does the work of one phase: parameters are what it uses, workspaces behind the kernel's own."""
-    inside = {op for op in work}
+    inside = set(work)
     free = list(dict.fromkeys(value for op in work for value in free_values(op)))
     before = [op for op in needed(free) if op not in inside]
     used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
@@ -150,11 +150,18 @@ def _written(block: Block) -> set[Value]:
     found: set[Value] = set()
     for top in block:
         for op in top.walk():
-            for spec in op.spec.operands:
-                if spec.written:
-                    value = getattr(op, spec.name)
-                    found.update(value if isinstance(value, tuple) else (value,))
+            found.update(written_operands(op))
     return found
+
+
+def written_operands(op: Operation) -> list[Value]:
+    """The refs that one operation writes, those of nested ones aside."""
+    made: list[Value] = []
+    for spec in op.spec.operands:
+        if spec.written:
+            start, stop = op.spec.segment(op, spec.position)
+            made += op.operands[start:stop]
+    return made
 
 
 def check_loads(kernel: Func, loads: Sequence[mem.Load]) -> None:
@@ -164,17 +171,13 @@ def check_loads(kernel: Func, loads: Sequence[mem.Load]) -> None:
         for op in kernel.body.block:
             seen |= op is load
             if seen and isinstance(op, _WORK) and _writes(op, load.ref) and _used_after(load, op):
-                raise refuse("a number read from an array that is written before the number is used", load.loc)
+                raise refuse(
+                    "a number read from an array that is written before the number is used", load.loc
+                )
 
 
 def _writes(top: Operation, ref: Value) -> bool:
-    for op in top.walk():
-        for spec in op.spec.operands:
-            if spec.written:
-                value = getattr(op, spec.name)
-                if ref in (value if isinstance(value, tuple) else (value,)):
-                    return True
-    return False
+    return any(ref in written_operands(op) for op in top.walk())
 
 
 def _used_after(load: mem.Load, write: Operation) -> bool:

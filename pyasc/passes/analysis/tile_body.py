@@ -100,7 +100,9 @@ def _dtype(operand: Operand) -> DType:
     return operand.dtype if isinstance(operand, Register) else dtype_of(operand.type)
 
 
-def guarded_writes(builder: BodyBuilder, op: st.Apply, yielded: Sequence[Operand], name_of: Value | None = None) -> None:
+def guarded_writes(
+    builder: BodyBuilder, op: st.Apply, yielded: Sequence[Operand], name_of: Value | None = None
+) -> None:
     """The outputs of an op that only writes; under a guard the old values are read and kept where it fails."""
     guard = yielded[-1] if op.guarded else None
     for ref, map_, value in zip(op.outputs, op.output_maps, yielded, strict=False):

@@ -48,7 +48,9 @@ class _Scan:
         self.last = program.last_uses()
         self.defined = {i.target: number for number, i in enumerate(program.instructions)}
         for register in program.inputs:
-            slot = Slot("in", register.dtype.bytes, register.cover, register.name, register, self.last[register])
+            slot = Slot(
+                "in", register.dtype.bytes, register.cover, register.name, register, self.last[register]
+            )
             self._hold(register, slot)
         self.outputs = {
             register: Slot("out", register.dtype.bytes, register.cover, register.name, register)
@@ -114,7 +116,9 @@ class _Scan:
 
 
 def _fresh(target: Register) -> Slot:
-    return Slot("mask" if target.is_mask else "temp", 0 if target.is_mask else target.dtype.bytes, target.cover)
+    return Slot(
+        "mask" if target.is_mask else "temp", 0 if target.is_mask else target.dtype.bytes, target.cover
+    )
 
 
 def can_overwrite(instruction: Instruction) -> bool:

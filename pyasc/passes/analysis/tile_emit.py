@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
@@ -54,12 +54,20 @@ def _same_size(left: Value, right: Value) -> bool:
     return left is right or (len(sizes) == 2 and sizes[0] == sizes[1])
 
 
-_FOLD = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "floordiv": lambda a, b: a // b if b else 0,
-    "mod": lambda a, b: a % b if b else 0,
+def _quotient(a: int, b: int) -> int:
+    return a // b if b else 0
+
+
+def _remainder(a: int, b: int) -> int:
+    return a % b if b else 0
+
+
+_FOLD: dict[str, Callable[[int, int], int]] = {
+    "add": int.__add__,
+    "sub": int.__sub__,
+    "mul": int.__mul__,
+    "floordiv": _quotient,
+    "mod": _remainder,
     "minimum": min,
     "maximum": max,
 }
@@ -88,7 +96,8 @@ def share(at: Builder, id_: Value, cores: Value, total: Value, unit: int) -> Sha
     units = ceil_div(at, total, unit, "units")
     each = binary(at, "floordiv", units, cores, "share")
     extra = binary(at, "mod", units, cores, "extra")
-    before = binary(at, "add", binary(at, "mul", id_, each), binary(at, "minimum", id_, extra))
+    unit_before = binary(at, "mul", id_, each)
+    before = binary(at, "add", unit_before, binary(at, "minimum", id_, extra), "before")
     begin = binary(at, "minimum", binary(at, "mul", before, unit, "start"), total, "first")
     more = at.value(arith.Elementwise(fn="lt", args=[id_, extra]))
     one_more = at.value(arith.Elementwise(fn="select", args=[more, index(at, 1), index(at, 0)]))
@@ -138,7 +147,9 @@ class TileEmitter:
     extents: Mapping[str, Sequence[Value]]
     capacity: Mapping[str, int]
     sizes: Mapping[str, Sequence[Value]]
-    buffers: dict[tuple[Slot, DType], Value] = field(default_factory=lambda: dict[tuple[Slot, DType], Value]())
+    buffers: dict[tuple[Slot, DType], Value] = field(
+        default_factory=lambda: dict[tuple[Slot, DType], Value]()
+    )
 
     def tile_of(self, register: Register) -> Value:
         """The buffer that holds a register; one buffer serves registers of several dtypes of one width."""
@@ -195,12 +206,11 @@ class TileEmitter:
                 op = tile.Iota(start=args[0], target=target, sizes=sizes)
             case "reduce":
                 assert isinstance(each.args[0], Register)
-                assert each.scratch is not None
                 op = tile.Reduce(
                     source=args[0],
                     target=target,
                     sizes=self.sizes[each.args[0].cover],
-                    scratch=[self.tile_of(each.scratch)],
+                    scratch=[] if each.scratch is None else [self.tile_of(each.scratch)],
                     fn=each.mode,
                     axis=1,
                 )

@@ -51,9 +51,9 @@ def is_flat(op: st.Apply) -> bool:
         return False
     if op.rank == 1:
         pairs = list(zip((*op.inputs, *op.outputs), (*op.input_maps, *op.output_maps), strict=True))
-        return all(_walks(ref, map_) or (ref in op.inputs and not map_.uses(0)) for ref, map_ in pairs) and all(
-            map_.uses(0) for map_ in op.output_maps
-        )
+        return all(
+            _walks(ref, map_) or (ref in op.inputs and not map_.uses(0)) for ref, map_ in pairs
+        ) and all(map_.uses(0) for map_ in op.output_maps)
     return op.rank > 1 and all(_whole(op, ref, map_) for ref, map_ in _accesses(op))
 
 
@@ -153,7 +153,9 @@ class _Flat:
 
     def emit(self, at: Builder, begin: Value, length: Value, lower: Value) -> None:
         """The loop over a core's tiles."""
-        views = {a: self._view(at, a, begin, length, lower) for a in (*self.elements.reads, *self.elements.writes)}
+        views = {
+            a: self._view(at, a, begin, length, lower) for a in (*self.elements.reads, *self.elements.writes)
+        }
         loop = at.insert(
             tile.Loop(
                 extents=[length], tile=(self.tile,), body=block_of([ScalarType(I64)] * 2, ["offset", "count"])
@@ -172,12 +174,16 @@ class _Flat:
         )
         for access in self.elements.reads:
             target = emitter.tile_of(access.register)
-            inner.insert(tile.Copy(source=_part(inner, views[access], offset, count), target=target, sizes=[count]))
+            inner.insert(
+                tile.Copy(source=_part(inner, views[access], offset, count), target=target, sizes=[count])
+            )
         emitter.run(self.elements.program)
         for access in self.elements.writes:
             inner.loc = self.op.loc
             source = emitter.tile_of(access.register)
-            inner.insert(tile.Copy(source=source, target=_part(inner, views[access], offset, count), sizes=[count]))
+            inner.insert(
+                tile.Copy(source=source, target=_part(inner, views[access], offset, count), sizes=[count])
+            )
         inner.insert(tile.Yield())
 
     def _view(self, at: Builder, access: Access, begin: Value, length: Value, lower: Value) -> Value:
@@ -196,10 +202,17 @@ class _Flat:
 
 
 def _view(
-    at: Builder, ref: Value, offsets: Sequence[Value], sizes: Sequence[Value], axes: tuple[int, ...], type_: RefType
+    at: Builder,
+    ref: Value,
+    offsets: Sequence[Value],
+    sizes: Sequence[Value],
+    axes: tuple[int, ...],
+    type_: RefType,
 ) -> Value:
     steps = [index(at, 1)] * len(offsets)
-    return at.value(mem.View(ref=ref, offsets=offsets, sizes=sizes, steps=steps, axes=axes, types=[type_]), ref.name)
+    return at.value(
+        mem.View(ref=ref, offsets=offsets, sizes=sizes, steps=steps, axes=axes, types=[type_]), ref.name
+    )
 
 
 def _part(at: Builder, view: Value, offset: Value, count: Value) -> Value:

@@ -30,7 +30,22 @@ COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne":
 _NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "eq": "ne", "ne": "eq"}
 _FLOATS = (dtypes.f16, dtypes.f32)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
-ADVANCED = ("tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "sin", "cos", "tan", "erf", "erfc")
+ADVANCED = (
+    "tanh",
+    "sinh",
+    "cosh",
+    "asin",
+    "acos",
+    "atan",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sin",
+    "cos",
+    "tan",
+    "erf",
+    "erfc",
+)
 _BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
 _ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 
@@ -122,7 +137,9 @@ class Legaliser:
 
     def register(self, operand: Operand) -> Register:
         """The operand as a register; a scalar is spread over one."""
-        return operand if isinstance(operand, Register) else self.emit("fill", dtype_of(operand.type), operand)
+        return (
+            operand if isinstance(operand, Register) else self.emit("fill", dtype_of(operand.type), operand)
+        )
 
     def emit(self, fn: str, dtype: DType, *args: Operand, mode: str = "", name: str = "") -> Register:
         """Append an instruction, unless an equal one has been, and return its result."""
@@ -157,6 +174,17 @@ class Legaliser:
         scratch = Register(source.dtype, "fold")
         self.program.instructions.append(Instruction("reduce", target, (source,), fn, self.loc, scratch))
         return target
+
+    def pack(self, source: Register) -> Register:
+        """Values side by side that arrived in a block of 32 bytes each."""
+        if source.dtype not in _FLOATS:
+            raise refuse(f"one {source.dtype} element of each row, rows apart", self.loc)
+        key = ("pack", source.dtype.name, "", (source,))
+        if key not in self._known:
+            target = Register(source.dtype, source.name, COLUMN)
+            self.program.instructions.append(Instruction("reduce", target, (source,), "maximum", self.loc))
+            self._known[key] = target
+        return self._known[key]
 
     def number(self, value: float, dtype: DType) -> Value:
         """A scalar constant."""
@@ -289,7 +317,9 @@ class Legaliser:
         dtype = _dtype(args[0])
         if dtype in _FLOATS:
             return self.emit("abs", dtype, *args)
-        return self.arithmetic("maximum", [args[0], self.arithmetic("mul", [args[0], self.number(-1, dtype)])])
+        return self.arithmetic(
+            "maximum", [args[0], self.arithmetic("mul", [args[0], self.number(-1, dtype)])]
+        )
 
     def rounded(self, fn: str, args: Sequence[Operand]) -> Register:
         """To an integral float32, by a Cast to the same type."""

@@ -14,8 +14,9 @@ from pyasc.ir.core import Value
 from pyasc.ir.dtypes import DType, i1
 from pyasc.ir.location import UNKNOWN, Location
 
-FULL, ROW, COLUMN = "full", "row", "column"
-"""What a register covers of a tile of rows: all of it, one row for all, or one value a row."""
+FULL, ROW, COLUMN, SPACED = "full", "row", "column", "spaced"
+"""What a register covers of a tile of rows: all of it, one row for all, one value a row; or the same with each value
+in a block of 32 bytes of its own, as values that are rows apart in global memory arrive."""
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from pyasc.passes.analysis.affine import Nest, Polynomials, constant_of, materia
 from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, Operand, Register
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 
 _IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
@@ -223,6 +223,8 @@ class _Reader:
         if cover == "":
             return self._invariant(ref, map_)
         register = self.builder.read(ref, map_, ref.name, cover)
+        if cover == SPACED:
+            register = self.legaliser.pack(register)
         return self.builder.loaded(register, dtype_of(ref.type))
 
     def _invariant(self, ref: Value, map_: AffineMap) -> Value:
@@ -242,9 +244,10 @@ class _Reader:
             raise refuse(f"the columns of a row of `{ref.name}` do not lie side by side", self.legaliser.loc)
         if len(rows) > 1 or (rows and columns and rows == columns):
             raise refuse(f"rows of `{ref.name}` that overlap or run along a diagonal", self.legaliser.loc)
-        if rows and not columns and not (rows == [last] and map_.results[last].coefficient(row) == 1):
-            if any(dim != 1 for dim in ref.type.shape[rows[0] + 1 :]) or map_.results[rows[0]].coefficient(row) != 1:
-                raise refuse(f"one element of each row of `{ref.name}`, rows apart", self.legaliser.loc)
+        if rows and not columns:
+            apart = any(dim != 1 for dim in ref.type.shape[rows[0] + 1 :])
+            if apart or map_.results[rows[0]].coefficient(row) != 1:
+                return SPACED
         if rows and map_.results[rows[0]].coefficient(row) < 0:
             raise refuse(f"rows of `{ref.name}` from the last to the first", self.legaliser.loc)
         if columns:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiles for work on rows: as many rows as fit, whole where a row is reduced, else in pieces that fit.
 
-    tile.cores %blocks {
-      %first, %length = the core's rows
-      scf.for %row = 0 to %length step %tileRows {
-        %x = tile.buffer [%tileRows, %pitch] {depth = 2, capacity = 10240} : ref<? x ? x f32, ub>
-        tile.copy ..., %x, [%n, %width]
-        tile.reduce %x, %max, [%n, %width] {fn = "maximum", axis = 1}
-        tile.sub [%x, %max], %x, [%n, %width]
-      }
-    }
+tile.cores %blocks {
+  %first, %length = the core's rows
+  scf.for %row = 0 to %length step %tileRows {
+    %x = tile.buffer [%tileRows, %pitch] {depth = 2, capacity = 10240} : ref<? x ? x f32, ub>
+    tile.copy ..., %x, [%n, %width]
+    tile.reduce %x, %max, [%n, %width] {fn = "maximum", axis = 1}
+    tile.sub [%x, %max], %x, [%n, %width]
+  }
+}
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import ADVANCED
-from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, Instruction
+from pyasc.passes.analysis.tile_legalise import ADVANCED, refuse
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
 from pyasc.passes.analysis.tile_rows import RowWork
 
 BLOCK_BYTES = 32
@@ -46,6 +46,7 @@ MAX_ROWS = 248
 MAX_COPY_ROWS = 4095
 COLUMN_ELEMENTS = 256
 SPREAD_BYTES = MAX_ROWS * BLOCK_BYTES
+SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
 SCALAR = ScalarType(I64)
 
 
@@ -87,6 +88,7 @@ class _Rows:
         fixed = len(spread) * SPREAD_BYTES
         fixed += 8 * 1024 if any(each.fn in ADVANCED for each in self.program.instructions) else 0
         fixed += sum(COLUMN_ELEMENTS * 4 * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN)
+        fixed += sum(SPACED_BYTES * self.depths.get(s.kind, 1) for s in slots if s.cover == SPACED)
         a_row = sum(s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == ROW)
         longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
         fixed += a_row * longest
@@ -124,7 +126,7 @@ class _Rows:
                 condition=fits,
                 values=[columns],
                 error="LaunchError",
-                message=f"a row of {{}} elements is reduced, and on this device rows have {self.longest} at most so far",
+                message=f"a row of {{}} elements is reduced, and here rows have at most {self.longest} so far",
                 launch=True,
             )
         )
@@ -133,11 +135,11 @@ class _Rows:
         piece = columns
         if not self.work.reduces:
             piece = binary(at, "maximum", binary(at, "minimum", columns, self.longest, "piece"), 1, "piece")
-        units = binary(at, "maximum", ceil_div(at, piece, self.unit), 1)
+        units = binary(at, "maximum", ceil_div(at, piece, self.unit, "parts"), 1)
         self.columns, self.piece = columns, piece
         self.pitch = binary(at, "mul", units, self.unit, "pitch")
         capacity = at.value(arith.Constant.of(self.tile, I64), "TILE")
-        fitting = at.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]))
+        fitting = at.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]), "fitting")
         self.tile_rows = binary(at, "minimum", fitting, self.most_rows, "tileRows")
 
     def _leading(self, at: Builder, point: list[Value], begin: Value, length: Value) -> None:
@@ -151,13 +153,17 @@ class _Rows:
             return
         loop = at.insert(
             scf.For(
-                lower=index(at, 0), upper=length, step=self.tile_rows, types=[], body=block_of([SCALAR], ["row"])
+                lower=index(at, 0),
+                upper=length,
+                step=self.tile_rows,
+                types=[],
+                body=block_of([SCALAR], ["row"]),
             )
         )
         inner = Builder(loop.body.block, loc=self.root.loc)
-        left = binary(inner, "sub", length, loop.counter)
+        left = binary(inner, "sub", length, loop.counter, "left")
         count = binary(inner, "minimum", left, self.tile_rows, "n")
-        first = binary(inner, "add", begin, loop.counter)
+        first = binary(inner, "add", begin, loop.counter, "firstRow")
         if self.work.reduces:
             self._tile(inner, [*point, first], index(inner, 0), count, self.columns)
         else:
@@ -167,11 +173,15 @@ class _Rows:
     def _pieces(self, at: Builder, point: list[Value], count: Value) -> None:
         loop = at.insert(
             scf.For(
-                lower=index(at, 0), upper=self.columns, step=self.piece, types=[], body=block_of([SCALAR], ["column"])
+                lower=index(at, 0),
+                upper=self.columns,
+                step=self.piece,
+                types=[],
+                body=block_of([SCALAR], ["column"]),
             )
         )
         inner = Builder(loop.body.block, loc=self.root.loc)
-        left = binary(inner, "sub", self.columns, loop.counter)
+        left = binary(inner, "sub", self.columns, loop.counter, "left")
         width = binary(inner, "minimum", left, self.piece, "width")
         self._tile(inner, point, loop.counter, count, width)
         inner.insert(scf.Yield())
@@ -182,10 +192,15 @@ class _Rows:
             at,
             self.assignment,
             self.depths,
-            {FULL: (None, None), ROW: (1, None), COLUMN: (COLUMN_ELEMENTS, 1)},
-            {FULL: [self.tile_rows, self.pitch], ROW: [self.pitch], COLUMN: []},
-            {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS},
-            {FULL: [count, width], ROW: [one, width], COLUMN: [count, one]},
+            {
+                FULL: (None, None),
+                ROW: (1, None),
+                COLUMN: (COLUMN_ELEMENTS, 1),
+                SPACED: (COLUMN_ELEMENTS, self._per_block()),
+            },
+            {FULL: [self.tile_rows, self.pitch], ROW: [self.pitch], COLUMN: [], SPACED: []},
+            {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS, SPACED: SPACED_BYTES},
+            {FULL: [count, width], ROW: [one, width], COLUMN: [count, one], SPACED: [count, one]},
         )
         # A phase without a row iterator has one row, which no map mentions.
         dims = [*point, column] if self.work.rows else [column]
@@ -199,6 +214,13 @@ class _Rows:
             source = emitter.tile_of(access.register)
             target = self._view(at, access, dims, count, width)
             at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes[access.register.cover]))
+
+    def _per_block(self) -> int:
+        """Elements in a block of 32 bytes, for values that arrive one a block."""
+        widths = {slot.width for slot in self.assignment.slots if slot.cover == SPACED} or {4}
+        if len(widths) > 1:
+            raise refuse("elements of several widths, one of each row", self.root.loc)
+        return BLOCK_BYTES // widths.pop()
 
     def _view(self, at: Builder, access: Access, dims: Sequence[Value], count: Value, width: Value) -> Value:
         """The box of an array that a tile covers, rows first."""

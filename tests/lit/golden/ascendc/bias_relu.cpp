@@ -22,17 +22,17 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
         const int64_t extra = R % blocks;
-        const int64_t value = id * share + (id < extra ? id : extra);
-        first = value < R ? value : R;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < R ? stop : R;
         length = last - first;
         const int64_t piece = C < 2040 ? C : 2040;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t value_1 = (piece_1 + 7) / 8;
-        pitch = (value_1 > 1 ? value_1 : 1) * 8;
-        const int64_t value_2 = TILE / pitch;
-        tileRows = value_2 < 248 ? value_2 : 248;
+        const int64_t parts = (piece_1 + 7) / 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t fitting = TILE / pitch;
+        tileRows = fitting < 248 ? fitting : 248;
         pipe->InitBuffer(xQueue, 2, 41984);
         pipe->InitBuffer(bQueue, 2, 8160);
         pipe->InitBuffer(outQueue, 2, 41984);
@@ -44,30 +44,30 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = 0; row < length; row += tileRows) {
-            const int64_t value_3 = length - row;
-            const int64_t n = value_3 < tileRows ? value_3 : tileRows;
-            const int64_t value_4 = first + row;
+            const int64_t left = length - row;
+            const int64_t n = left < tileRows ? left : tileRows;
+            const int64_t firstRow = first + row;
             for (int64_t column = 0; column < C; column += piece_1) {
-                const int64_t value_5 = C - column;
-                const int64_t width = value_5 < piece_1 ? value_5 : piece_1;
-                CopyIn(value_4, column, width, n);
+                const int64_t left_1 = C - column;
+                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                CopyIn(firstRow, column, width, n);
                 Compute(width, n);
-                CopyOut(value_4, column, width, n);
+                CopyOut(firstRow, column, width, n);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t firstRow, int64_t column, int64_t width, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_1 = width * 4;
+        const int64_t value = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * 4), static_cast<uint32_t>(pitch / 8
                                                                                                    - (width
                                                                                                       + 7) / 8), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[value * C + column], copy, noPad);
+        DataCopyPad(x, xGm[firstRow * C + column], copy, noPad);
         LocalTensor<float> b = bQueue.AllocTensor<float>();
         const DataCopyExtParams copy_1{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
         DataCopyPad(b, bGm[column], copy_1, noPad);
@@ -82,8 +82,8 @@ private:
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         const int64_t stride = pitch / 8;
         for (int64_t c = 0; c < width; c += 64) {
-            const int64_t value = width - c;
-            const int64_t lanes = value < 64 ? value : 64;
+            const int64_t left = width - c;
+            const int64_t lanes = left < 64 ? left : 64;
             Add(x[c], x[c], b[c], lanes, n, {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 0});
         }
         const int64_t total = n * pitch;
@@ -94,14 +94,14 @@ private:
         bQueue.FreeTensor(b);
     }
 
-    __aicore__ inline void CopyOut(int64_t value, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t firstRow, int64_t column, int64_t width, int64_t n)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(pitch / 8
                                                            - (width
                                                               + 7) / 8), static_cast<uint32_t>((C - width) * 4), 0};
-        DataCopyPad(outGm[value * C + column], out, copy);
+        DataCopyPad(outGm[firstRow * C + column], out, copy);
         outQueue.FreeTensor(out);
     }
 

@@ -22,7 +22,8 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
-        const int64_t start = (id * share + (id < extra ? id : extra)) * 128;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        const int64_t start = before * 128;
         const int64_t first = start < N ? start : N;
         const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
         const int64_t last = stop < N ? stop : N;
@@ -39,8 +40,8 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t offset = 0; offset < length; offset += TILE) {
-            const int64_t value = length - offset;
-            const int64_t count = value < TILE ? value : TILE;
+            const int64_t left = length - offset;
+            const int64_t count = left < TILE ? left : TILE;
             CopyIn(offset, count);
             Compute(count);
             CopyOut(offset, count);

@@ -27,15 +27,15 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
         const int64_t extra = R % blocks;
-        const int64_t value_1 = id * share + (id < extra ? id : extra);
-        first = value_1 < R ? value_1 : R;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        value_2 = (C + 7) / 8;
-        pitch = (value_2 > 1 ? value_2 : 1) * 8;
-        const int64_t value_3 = TILE / pitch;
-        tileRows = value_3 < 248 ? value_3 : 248;
+        parts = (C + 7) / 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t fitting = TILE / pitch;
+        tileRows = fitting < 248 ? fitting : 248;
         pipe->InitBuffer(xQueue, 2, 27648);
         pipe->InitBuffer(gammaQueue, 2, 8160);
         pipe->InitBuffer(betaQueue, 2, 8160);
@@ -52,24 +52,24 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = 0; row < length; row += tileRows) {
-            const int64_t value_4 = length - row;
-            const int64_t n = value_4 < tileRows ? value_4 : tileRows;
-            const int64_t value_5 = first + row;
-            CopyIn(value_5, n);
+            const int64_t left = length - row;
+            const int64_t n = left < tileRows ? left : tileRows;
+            const int64_t firstRow = first + row;
+            CopyIn(firstRow, n);
             Compute(n);
-            CopyOut(value_5, n);
+            CopyOut(firstRow, n);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value_1, int64_t n)
+    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_3 = C * 4;
+        const int64_t value_1 = C * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - value_2), 0};
+                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[value_1 * C], copy, noPad);
+        DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         LocalTensor<float> gamma_ = gammaQueue.AllocTensor<float>();
         const DataCopyExtParams copy_1{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
         DataCopyPad(gamma_, gammaGm[0], copy_1, noPad);
@@ -92,8 +92,8 @@ private:
         Duplicate(tmp, 0.0f, n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
         for (int64_t c = 64; c < C; c += 64) {
-            const int64_t value_1 = C - c;
-            const int64_t lanes_1 = value_1 < 64 ? value_1 : 64;
+            const int64_t left = C - c;
+            const int64_t lanes_1 = left < 64 ? left : 64;
             PipeBarrier<PIPE_V>();
             Add(out, x[c], out, lanes_1, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
@@ -105,12 +105,12 @@ private:
         Duplicate(out, value, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        const int64_t value_3 = (n + 7) / 8;
-        Brcb(spread, tmp, value_3, {1, 8});
+        const int64_t value_1 = (n + 7) / 8;
+        Brcb(spread, tmp, value_1, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_1 = 0; c_1 < C; c_1 += 64) {
-            const int64_t value_4 = C - c_1;
-            const int64_t lanes_2 = value_4 < 64 ? value_4 : 64;
+            const int64_t left_1 = C - c_1;
+            const int64_t lanes_2 = left_1 < 64 ? left_1 : 64;
             Div(tmp_1[c_1], spread, out[c_1], lanes_2, n,
                 {1, 0, 1, static_cast<uint8_t>(stride), 1, static_cast<uint8_t>(stride)});
         }
@@ -120,8 +120,8 @@ private:
         Mul(tmp_1, x, x, total);
         Duplicate(tmp, 0.0f, n);
         for (int64_t c_2 = 64; c_2 < C; c_2 += 64) {
-            const int64_t value_5 = C - c_2;
-            const int64_t lanes_3 = value_5 < 64 ? value_5 : 64;
+            const int64_t left_2 = C - c_2;
+            const int64_t lanes_3 = left_2 < 64 ? left_2 : 64;
             PipeBarrier<PIPE_V>();
             Add(tmp_1, tmp_1[c_2], tmp_1, lanes_3, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
@@ -130,11 +130,11 @@ private:
         WholeReduceSum(tmp, tmp_1, lanes, n, 1, 1, stride);
         LocalTensor<float> spread_1 = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread_1, tmp, value_3, {1, 8});
+        Brcb(spread_1, tmp, value_1, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_3 = 0; c_3 < C; c_3 += 64) {
-            const int64_t value_6 = C - c_3;
-            const int64_t lanes_4 = value_6 < 64 ? value_6 : 64;
+            const int64_t left_3 = C - c_3;
+            const int64_t lanes_4 = left_3 < 64 ? left_3 : 64;
             Div(out[c_3], spread_1, out[c_3], lanes_4, n,
                 {1, 0, 1, static_cast<uint8_t>(stride), 1, static_cast<uint8_t>(stride)});
         }
@@ -146,15 +146,15 @@ private:
         Div(x, x, out, total);
         PipeBarrier<PIPE_V>();
         for (int64_t c_4 = 0; c_4 < C; c_4 += 64) {
-            const int64_t value_7 = C - c_4;
-            const int64_t lanes_5 = value_7 < 64 ? value_7 : 64;
+            const int64_t left_4 = C - c_4;
+            const int64_t lanes_5 = left_4 < 64 ? left_4 : 64;
             Mul(x[c_4], x[c_4], gamma_[c_4], lanes_5, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 0});
         }
         PipeBarrier<PIPE_V>();
         for (int64_t c_5 = 0; c_5 < C; c_5 += 64) {
-            const int64_t value_8 = C - c_5;
-            const int64_t lanes_6 = value_8 < 64 ? value_8 : 64;
+            const int64_t left_5 = C - c_5;
+            const int64_t lanes_6 = left_5 < 64 ? left_5 : 64;
             Add(out[c_5], x[c_5], beta[c_5], lanes_6, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 0});
         }
@@ -164,19 +164,19 @@ private:
         betaQueue.FreeTensor(beta);
     }
 
-    __aicore__ inline void CopyOut(int64_t value_1, int64_t n)
+    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - value_2), 0, 0};
-        DataCopyPad(outGm[value_1 * C], out, copy);
+                                     static_cast<uint32_t>(pitch / 8 - parts), 0, 0};
+        DataCopyPad(outGm[firstRow * C], out, copy);
         outQueue.FreeTensor(out);
     }
 
     float value = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t value_2 = 0;
+    int64_t parts = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
     TQue<TPosition::VECIN, 2> xQueue;

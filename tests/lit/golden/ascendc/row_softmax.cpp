@@ -26,15 +26,15 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
         const int64_t extra = R % blocks;
-        const int64_t value = id * share + (id < extra ? id : extra);
-        first = value < R ? value : R;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        value_1 = (C + 7) / 8;
-        pitch = (value_1 > 1 ? value_1 : 1) * 8;
-        const int64_t value_2 = TILE / pitch;
-        tileRows = value_2 < 248 ? value_2 : 248;
+        parts = (C + 7) / 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t fitting = TILE / pitch;
+        tileRows = fitting < 248 ? fitting : 248;
         pipe->InitBuffer(xQueue, 2, 41984);
         pipe->InitBuffer(tmpBuf, 1024);
         pipe->InitBuffer(outQueue, 2, 41984);
@@ -46,23 +46,23 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = 0; row < length; row += tileRows) {
-            const int64_t value_3 = length - row;
-            const int64_t n = value_3 < tileRows ? value_3 : tileRows;
-            const int64_t value_4 = first + row;
-            CopyIn(value_4, n);
+            const int64_t left = length - row;
+            const int64_t n = left < tileRows ? left : tileRows;
+            const int64_t firstRow = first + row;
+            CopyIn(firstRow, n);
             Compute(n);
-            CopyOut(value_4, n);
+            CopyOut(firstRow, n);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value, int64_t n)
+    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - value_1), 0};
+                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[value * C], copy, noPad);
+        DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         xQueue.EnQue(x);
     }
 
@@ -75,8 +75,8 @@ private:
         const int64_t lanes = C < 64 ? C : 64;
         Adds(out, x, 0.0f, lanes, n, {1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
         for (int64_t c = 64; c < C; c += 64) {
-            const int64_t value = C - c;
-            const int64_t lanes_1 = value < 64 ? value : 64;
+            const int64_t left = C - c;
+            const int64_t lanes_1 = left < 64 ? left : 64;
             PipeBarrier<PIPE_V>();
             Max(out, x[c], out, lanes_1, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
@@ -84,13 +84,13 @@ private:
         PipeBarrier<PIPE_V>();
         WholeReduceMax(tmp, out, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        const int64_t value_2 = (n + 7) / 8;
+        const int64_t value = (n + 7) / 8;
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp, value_2, {1, 8});
+        Brcb(spread, tmp, value, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_1 = 0; c_1 < C; c_1 += 64) {
-            const int64_t value_3 = C - c_1;
-            const int64_t lanes_2 = value_3 < 64 ? value_3 : 64;
+            const int64_t left_1 = C - c_1;
+            const int64_t lanes_2 = left_1 < 64 ? left_1 : 64;
             Sub(x[c_1], x[c_1], spread, lanes_2, n,
                 {1, 1, 0, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 1});
         }
@@ -101,8 +101,8 @@ private:
         PipeBarrier<PIPE_V>();
         Adds(out, x, 0.0f, lanes, n, {1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
         for (int64_t c_2 = 64; c_2 < C; c_2 += 64) {
-            const int64_t value_4 = C - c_2;
-            const int64_t lanes_3 = value_4 < 64 ? value_4 : 64;
+            const int64_t left_2 = C - c_2;
+            const int64_t lanes_3 = left_2 < 64 ? left_2 : 64;
             PipeBarrier<PIPE_V>();
             Add(out, x[c_2], out, lanes_3, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
@@ -111,11 +111,11 @@ private:
         WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
         LocalTensor<float> spread_1 = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread_1, tmp, value_2, {1, 8});
+        Brcb(spread_1, tmp, value, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_3 = 0; c_3 < C; c_3 += 64) {
-            const int64_t value_5 = C - c_3;
-            const int64_t lanes_4 = value_5 < 64 ? value_5 : 64;
+            const int64_t left_3 = C - c_3;
+            const int64_t lanes_4 = left_3 < 64 ? left_3 : 64;
             Div(out[c_3], x[c_3], spread_1, lanes_4, n,
                 {1, 1, 0, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 1});
         }
@@ -123,18 +123,18 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t value, int64_t n)
+    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - value_1), 0, 0};
-        DataCopyPad(outGm[value * C], out, copy);
+                                     static_cast<uint32_t>(pitch / 8 - parts), 0, 0};
+        DataCopyPad(outGm[firstRow * C], out, copy);
         outQueue.FreeTensor(out);
     }
 
     int64_t first = 0;
     int64_t length = 0;
-    int64_t value_1 = 0;
+    int64_t parts = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
     TQue<TPosition::VECIN, 2> xQueue;

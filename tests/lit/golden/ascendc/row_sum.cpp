@@ -25,15 +25,15 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
         const int64_t extra = R % blocks;
-        const int64_t value = id * share + (id < extra ? id : extra);
-        first = value < R ? value : R;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        value_1 = (C + 7) / 8;
-        pitch = (value_1 > 1 ? value_1 : 1) * 8;
-        const int64_t value_2 = TILE / pitch;
-        tileRows = value_2 < 248 ? value_2 : 248;
+        parts = (C + 7) / 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t fitting = TILE / pitch;
+        tileRows = fitting < 248 ? fitting : 248;
         pipe->InitBuffer(xQueue, 2, 92160);
         pipe->InitBuffer(outQueue, 2, 1024);
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -43,23 +43,23 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = 0; row < length; row += tileRows) {
-            const int64_t value_3 = length - row;
-            const int64_t n = value_3 < tileRows ? value_3 : tileRows;
-            const int64_t value_4 = first + row;
-            CopyIn(value_4, n);
+            const int64_t left = length - row;
+            const int64_t n = left < tileRows ? left : tileRows;
+            const int64_t firstRow = first + row;
+            CopyIn(firstRow, n);
             Compute(n);
-            CopyOut(value_4, n);
+            CopyOut(firstRow, n);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value, int64_t n)
+    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - value_1), 0};
+                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[value * C], copy, noPad);
+        DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         xQueue.EnQue(x);
     }
 
@@ -71,8 +71,8 @@ private:
         const int64_t lanes = C < 64 ? C : 64;
         Duplicate(out, 0.0f, n);
         for (int64_t c = 64; c < C; c += 64) {
-            const int64_t value = C - c;
-            const int64_t lanes_1 = value < 64 ? value : 64;
+            const int64_t left = C - c;
+            const int64_t lanes_1 = left < 64 ? left : 64;
             PipeBarrier<PIPE_V>();
             Add(x, x[c], x, lanes_1, n,
                 {1, 1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
@@ -83,17 +83,17 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t value, int64_t n)
+    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
-        DataCopyPad(outGm[value], out, copy);
+        DataCopyPad(outGm[firstRow], out, copy);
         outQueue.FreeTensor(out);
     }
 
     int64_t first = 0;
     int64_t length = 0;
-    int64_t value_1 = 0;
+    int64_t parts = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
     TQue<TPosition::VECIN, 2> xQueue;

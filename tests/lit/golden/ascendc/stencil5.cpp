@@ -25,17 +25,17 @@ public:
         const int64_t blocks = GetBlockNum();
         const int64_t share = value_2 / blocks;
         const int64_t extra = value_2 % blocks;
-        const int64_t value_3 = id * share + (id < extra ? id : extra);
-        first = value_3 < value_2 ? value_3 : value_2;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < value_2 ? before : value_2;
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < value_2 ? stop : value_2;
         length = last - first;
         const int64_t piece = value_1 < TILE ? value_1 : TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t value_4 = (piece_1 + 7) / 8;
-        pitch = (value_4 > 1 ? value_4 : 1) * 8;
-        const int64_t value_5 = TILE / pitch;
-        tileRows = value_5 < 4095 ? value_5 : 4095;
+        const int64_t parts = (piece_1 + 7) / 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t fitting = TILE / pitch;
+        tileRows = fitting < 4095 ? fitting : 4095;
         pipe->InitBuffer(xQueue, 1, 26624);
         pipe->InitBuffer(xQueue_1, 1, 26624);
         pipe->InitBuffer(xQueue_2, 1, 26624);
@@ -49,44 +49,44 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = 0; row < length; row += tileRows) {
-            const int64_t value_6 = length - row;
-            const int64_t n = value_6 < tileRows ? value_6 : tileRows;
-            const int64_t value_7 = first + row;
+            const int64_t left = length - row;
+            const int64_t n = left < tileRows ? left : tileRows;
+            const int64_t firstRow = first + row;
             for (int64_t column = 0; column < value_1; column += piece_1) {
-                const int64_t value_8 = value_1 - column;
-                const int64_t width = value_8 < piece_1 ? value_8 : piece_1;
-                const int64_t value_9 = value_7 + 1;
-                const int64_t value_10 = column + 1;
-                const int64_t value_11 = value_7 + 2;
-                const int64_t value_12 = column + 2;
-                CopyIn(value_9, value_10, width, n, value_7, value_11, column, value_12);
+                const int64_t left_1 = value_1 - column;
+                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                const int64_t value_3 = firstRow + 1;
+                const int64_t value_4 = column + 1;
+                const int64_t value_5 = firstRow + 2;
+                const int64_t value_6 = column + 2;
+                CopyIn(value_3, value_4, width, n, firstRow, value_5, column, value_6);
                 Compute(n);
-                CopyOut(value_9, value_10, width, n);
+                CopyOut(value_3, value_4, width, n);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value, int64_t value_2, int64_t width, int64_t n, int64_t value_3,
-                                  int64_t value_4, int64_t column, int64_t value_5)
+    __aicore__ inline void CopyIn(int64_t value, int64_t value_2, int64_t width, int64_t n, int64_t firstRow,
+                                  int64_t value_3, int64_t column, int64_t value_4)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_6 = value * C;
-        const int64_t value_7 = pitch / 8 - (width + 7) / 8;
-        const int64_t value_8 = (C - width) * 4;
-        const int64_t value_9 = width * 4;
+        const int64_t value_5 = value * C;
+        const int64_t value_6 = pitch / 8 - (width + 7) / 8;
+        const int64_t value_7 = (C - width) * 4;
+        const int64_t value_8 = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(value_8), static_cast<uint32_t>(value_7), 0};
+                                     static_cast<uint32_t>(value_7), static_cast<uint32_t>(value_6), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[value_6 + value_2], copy, noPad);
+        DataCopyPad(x, xGm[value_5 + value_2], copy, noPad);
         LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
-        DataCopyPad(x_1, xGm[value_3 * C + value_2], copy, noPad);
+        DataCopyPad(x_1, xGm[firstRow * C + value_2], copy, noPad);
         LocalTensor<float> x_2 = xQueue_2.AllocTensor<float>();
-        DataCopyPad(x_2, xGm[value_4 * C + value_2], copy, noPad);
+        DataCopyPad(x_2, xGm[value_3 * C + value_2], copy, noPad);
         LocalTensor<float> x_3 = xQueue_3.AllocTensor<float>();
-        DataCopyPad(x_3, xGm[value_6 + column], copy, noPad);
+        DataCopyPad(x_3, xGm[value_5 + column], copy, noPad);
         LocalTensor<float> x_4 = xQueue_4.AllocTensor<float>();
-        DataCopyPad(x_4, xGm[value_6 + value_5], copy, noPad);
+        DataCopyPad(x_4, xGm[value_5 + value_4], copy, noPad);
         xQueue.EnQue(x);
         xQueue_1.EnQue(x_1);
         xQueue_2.EnQue(x_2);
