@@ -17,7 +17,7 @@ _HEAD = """\
 
 Generated from `pyasc/passes` by `make docs`.
 
-A pass is a frozen dataclass around a plain function of a module or a function that says whether it changed
+A pass is a record around a plain function of a module or a function that says whether it changed
 anything; its fields are its options. `pyasc opt FILE --passes=LIST` runs passes over IR in text form, where LIST is
 such as `inline,unroll{factor=4},dce` and may name pipelines. `--print-ir-after=PASS|all` prints the IR between them,
 `--pass-statistics` what each has counted, `--timing` how long each took; `PYASC_VERIFY=1` verifies after each, and
