@@ -39,6 +39,9 @@ from pyasc.passes.analysis.vector_loops import LoopWriter, Schedule, idle_time, 
 from pyasc.passes.analysis.vector_plan import NotVectorisable, VectorPlan, plan_vectors
 from pyasc.passes.base import Context, FunctionPass
 
+SHORTEST_TASK = 8192
+"""Iterations of a vector loop below which handing a task to a thread would show, however much one computes."""
+
 
 class Vectorise(FunctionPass):
     """Explicit vectors of `vector_bytes`.
@@ -128,7 +131,8 @@ def _nests(plans: dict[scf.For, VectorPlan]) -> Iterator[Nest]:
 
 def split_nest(nest: Nest, vector_bytes: int) -> Nest:
     """The nest under a loop over tasks. Its root is cut in place, so that plans of inner loops stay valid."""
-    outer = split_tasks(nest.root, 4 * vector_bytes if nest.root in nest.inner else 1)
+    alone = nest.root in nest.inner
+    outer = split_tasks(nest.root, 4 * vector_bytes if alone else 1, SHORTEST_TASK if alone else 1)
     return Nest(outer, nest.inner)
 
 

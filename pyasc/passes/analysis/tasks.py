@@ -10,13 +10,14 @@ from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.structured import size_value
 
 
-def split_tasks(loop: scf.For, multiple: int) -> scf.For:
+def split_tasks(loop: scf.For, multiple: int, least: int = 1) -> scf.For:
     """Put a loop over tasks around a threaded loop of step one, which runs a task's iterations from then on.
 
-    A task has as many iterations as make up `grain`, rounded up to a multiple of `multiple`. Returns the new loop.
+    A task has as many iterations as make up `grain`, but at least `least`, rounded up to a multiple of `multiple`.
+    Returns the new loop.
     """
     e = Emitter(Builder.before(loop))
-    length = _iterations(loop, e, multiple)
+    length = _iterations(loop, e, multiple, least)
     count = e.floordiv(
         e.add(e.call("pymax", e.sub(loop.upper, loop.lower), e.index(0)), e.sub(length, 1)), length
     )
@@ -38,9 +39,9 @@ def split_tasks(loop: scf.For, multiple: int) -> scf.For:
     return outer
 
 
-def _iterations(loop: scf.For, e: Emitter, multiple: int) -> Value:
+def _iterations(loop: scf.For, e: Emitter, multiple: int, least: int) -> Value:
     known = loop.work.as_constant
     if known is not None:
-        return e.index(-(-max(1, loop.grain // max(1, known)) // multiple) * multiple)
+        return e.index(-(-max(least, loop.grain // max(1, known)) // multiple) * multiple)
     work = e.call("pymax", size_value(e.builder, loop.work), e.index(1))
-    return e.call("pymax", e.floordiv(e.index(loop.grain), work), e.index(1))
+    return e.call("pymax", e.floordiv(e.index(loop.grain), work), e.index(least))
