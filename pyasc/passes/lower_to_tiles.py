@@ -39,6 +39,7 @@ from pyasc.passes.analysis.phases import (
     workspace_names,
 )
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
+from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_rows import of_apply, of_loop
@@ -166,6 +167,8 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
     at.loc = work.loc
     if isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
+    elif isinstance(work, st.Apply) and reduces_rows(work):
+        blocks = lower_columns(work, soc)
     elif isinstance(work, st.Apply):
         blocks = lower_rows(work, of_apply(work, at), soc)
     elif isinstance(work, scf.For):

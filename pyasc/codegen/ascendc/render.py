@@ -68,7 +68,7 @@ def broken(line: str) -> list[str]:
     """A line, or several where it is too long, broken behind commas or before operators, under its parenthesis."""
     made: list[str] = []
     while len(line) > WIDTH and not line.lstrip().startswith(("//", "*", "/*")):
-        found = _break(line)
+        found = _break(line, continued=bool(made))
         if found is None:
             break
         position, column = found
@@ -77,8 +77,11 @@ def broken(line: str) -> list[str]:
     return [*made, line]
 
 
-def _break(line: str) -> tuple[int, int] | None:
-    """Where to break and where to go on: the last place of the least depth that fits."""
+def _break(line: str, continued: bool) -> tuple[int, int] | None:
+    """Where to break and where to go on: the last place of the least depth that fits.
+
+    A line that goes on from another is inside that one's parenthesis already.
+    """
     open_: list[int] = []
     candidates: list[tuple[int, int, int]] = []
     start = len(line) - len(line.lstrip())
@@ -87,8 +90,8 @@ def _break(line: str) -> tuple[int, int] | None:
             open_.append(position + 1)
         elif char in ")}]" and open_:
             open_.pop()
-        elif char == "," and open_:
-            candidates.append((len(open_), -position, open_[-1]))
+        elif char == "," and (open_ or continued):
+            candidates.append((len(open_), -position, open_[-1] if open_ else start))
         elif (
             char == " " and line[position + 1 : position + 3] in ("+ ", "? ", ": ", "- ") and position > start
         ):

@@ -278,7 +278,7 @@ class Reduce(Operation, name="tile.reduce", traits=[READS, WRITES]):
     source: Value = operand(ON_CHIP)
     target: Value = operand(ON_CHIP, written=True)
     sizes: Sequence[Value] = operands(I64)
-    scratch: Sequence[Value] = operands(ON_CHIP, written=True)
+    scratch: Sequence[Value] = operands(ON_CHIP, written=True, default=())
     fn: str = attribute(choices=COMBINERS)
     axis: int = attribute()
     form: str = attribute(default="auto", choices=("auto", "tree", "repeat", "block"))

@@ -77,9 +77,13 @@ def join_relu(block: Block) -> None:
     for op in block:
         if _cuts_off(previous, op):
             assert isinstance(previous, asc_vector.Binary)
-            sources = {"src0": previous.src0, "src1": previous.src1}
             joined = asc_vector.Binary(
-                call="AddRelu", dst=previous.dst, **sources, amount=previous.amount, loc=op.loc
+                call="AddRelu",
+                dst=previous.dst,
+                src0=previous.src0,
+                src1=previous.src1,
+                amount=previous.amount,
+                loc=op.loc,
             )
             Builder.before(op).insert(joined)
             previous.erase()

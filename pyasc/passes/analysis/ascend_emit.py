@@ -13,7 +13,7 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu
-from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, pack, spread_over
+from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, SCRATCH_BYTES, VectorCalls, local, recast
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary, ceil_div
@@ -44,6 +44,7 @@ class PhaseLowering:
     mapping: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     holders: dict[Value, Holder] = field(default_factory=lambda: dict[Value, Holder]())
     globals: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    running: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     front: Builder | None = None
 
     def __post_init__(self) -> None:
@@ -151,11 +152,45 @@ class PhaseLowering:
         loop = at.insert(scf.For(lower=bounds[0], upper=bounds[1], step=bounds[2], types=[], body=body))
         self.mapping[op.counter] = loop.counter
         inner = self._enter(loop)
-        if any(isinstance(each, tile.Buffer) for each in op.body.block):
+        inside = list(op.body.block)
+        tiles = any(isinstance(each, tile.Buffer) for each in inside)
+        if tiles and any(isinstance(each, scf.For) for each in inside):
+            self._accumulate(inside, inner)
+        elif tiles:
             Methods(self, inner).run(op.body.block)
         else:
             self.block(op.body.block, inner)
         self._leave(loop, inner)
+
+    def _accumulate(self, ops: Sequence[Operation], at: Builder) -> None:
+        """An accumulator that a loop over tiles adds to, filled before and copied out behind it."""
+        methods = Methods(self, at)
+        copies = [op for op in ops if isinstance(op, tile.Copy)]
+        methods.declare(ops, (), copies, ())
+        for op in ops:
+            at.loc = op.loc
+            match op:
+                case tile.Buffer():
+                    queue = self.holders[op.tile].queue
+                    assert queue is not None
+                    type_ = local(op.capacity, dtype_of(op.tile.type))
+                    self.running[op.tile] = at.value(
+                        asc.AllocTensor(queue=queue, types=[type_]), op.tile.name
+                    )
+                case tile.Fill():
+                    width = self.value(op.sizes[1])
+                    VectorCalls(at, width).fill(self.running[op.target], self.value(op.value))
+                case scf.For():
+                    self._for(op, at)
+                case tile.Copy():
+                    queue = self.holders[op.source].queue
+                    assert queue is not None
+                    at.insert(asc.EnQue(queue=queue, tensor=self.running[op.source]))
+                    methods.copy_out([op])
+                case mem.View() | scf.Yield():
+                    pass
+                case _:
+                    at.insert(op.clone(self.mapping))
 
     def _enter(self, loop: scf.For) -> Builder:
         """The inside of a loop; what it needs from before stands in front of the outermost one."""
@@ -204,7 +239,7 @@ class Methods:
         incoming = [op for op in copies if _space(op.source) == "gm"]
         outgoing = [op for op in copies if _space(op.target) == "gm"]
         vector = [op for op in ops if op.name.startswith("tile.") and op not in copies and not op.results]
-        self._declare(ops, incoming, outgoing, vector)
+        self.declare(ops, incoming, outgoing, vector)
         for op in ops:
             if not op.results or isinstance(op, (tile.Buffer, tile.Recast, mem.View)):
                 continue
@@ -212,15 +247,17 @@ class Methods:
         if incoming:
             self._copy_in(incoming)
         self._compute(incoming, outgoing, vector)
-        self._copy_out(outgoing)
+        if outgoing:
+            self.copy_out(outgoing)
 
-    def _declare(
+    def declare(
         self,
         ops: Sequence[Operation],
         incoming: Sequence[tile.Copy],
         outgoing: Sequence[tile.Copy],
         vector: Sequence[Operation],
     ) -> None:
+        """Queues for what is copied, buffers for the rest."""
         positions = {_buffer(op.target): "VECIN" for op in incoming}
         positions |= {_buffer(op.source): "VECOUT" for op in outgoing}
         for op in ops:
@@ -266,7 +303,8 @@ class Methods:
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
         at.insert(asc.End())
 
-    def _copy_out(self, copies: Sequence[tile.Copy]) -> None:
+    def copy_out(self, copies: Sequence[tile.Copy]) -> None:
+        """The method that copies finished tensors to global memory."""
         at = self._method("CopyOut")
         for op in copies:
             at.loc = op.loc
@@ -339,7 +377,7 @@ class Methods:
         self, incoming: Sequence[tile.Copy], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
     ) -> None:
         at = self._method("Compute")
-        tensors = TensorMap(self.phase, at)
+        tensors = TensorMap(self.phase, at, dict(self.phase.running))
         received = [tensors.receive(_buffer(op.target)) for op in incoming]
         made = [tensors.receive(_buffer(op.source)) for op in outgoing]
         for op in vector:
@@ -395,6 +433,11 @@ class Methods:
     def _rows(self, tensors: TensorMap, op: Vector) -> None:
         """A call for each 256 bytes of a row, over all rows."""
         at = tensors.at
+        if isinstance(op, tile.Reduce) and op.axis == 0:
+            count, width = (self.phase.value(size) for size in op.sizes)
+            pitch = self.phase.value(pitch_of(op.source))
+            add_rows(at, op.fn, tensors.of(op.target), tensors.of(op.source), (count, width, pitch))
+            return
         if isinstance(op, tile.Reduce) and cover_of(op.source) == SPACED:
             pack(at, tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0]))
             return

@@ -143,6 +143,18 @@ class RowCalls:
         return {FULL: (one, stride), ROW: (one, zero), COLUMN: (zero, one)}[cover]
 
 
+def add_rows(at: Builder, fn: str, total: Value, source: Value, shape: tuple[Value, Value, Value]) -> None:
+    """Combine `count` rows of `width` elements, `pitch` apart, into one, in order."""
+    count, width, pitch = shape
+    body = block_of([_I64], ["r"])
+    loop = at.insert(scf.For(lower=index(at, 0), upper=count, step=index(at, 1), types=[], body=body))
+    inner = Builder(loop.body.block, loc=at.loc)
+    row = _from(inner, source, binary(inner, "mul", loop.counter, pitch))
+    inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
+    inner.insert(asc_vector.Binary(call=_FOLDS[fn], dst=total, src0=total, src1=row, amount=[width]))
+    inner.insert(scf.Yield())
+
+
 def pack(at: Builder, column: Value, blocks: Value, count: Value) -> None:
     """The first element of each block of 32 bytes: the largest of that element alone."""
     one = index(at, 1)

@@ -63,9 +63,8 @@ private:
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const int64_t value = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>((C - width) * 4), static_cast<uint32_t>(pitch / 8
-                                                                                                   - (width
-                                                                                                      + 7) / 8), 0};
+                                     static_cast<uint32_t>((C - width) * 4),
+                                     static_cast<uint32_t>(pitch / 8 - (width + 7) / 8), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C + column], copy, noPad);
         LocalTensor<float> b = bQueue.AllocTensor<float>();
@@ -98,9 +97,8 @@ private:
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8
-                                                           - (width
-                                                              + 7) / 8), static_cast<uint32_t>((C - width) * 4), 0};
+                                     static_cast<uint32_t>(pitch / 8 - (width + 7) / 8),
+                                     static_cast<uint32_t>((C - width) * 4), 0};
         DataCopyPad(outGm[firstRow * C + column], out, copy);
         outQueue.FreeTensor(out);
     }

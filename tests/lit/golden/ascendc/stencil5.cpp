@@ -124,9 +124,8 @@ private:
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8
-                                                           - (width
-                                                              + 7) / 8), static_cast<uint32_t>((C - width) * 4), 0};
+                                     static_cast<uint32_t>(pitch / 8 - (width + 7) / 8),
+                                     static_cast<uint32_t>((C - width) * 4), 0};
         DataCopyPad(oGm[value * C + value_2], o, copy);
         oQueue.FreeTensor(o);
     }
