@@ -94,10 +94,10 @@ def test_reductions_keep_an_axis_of_one_and_may_continue() -> None:
         IN
         + """\
 %r = tile.buffer : ref<4 x 1 x f32, ub>
-tile.reduce %t, %r, [%2, %3] {fn = "maximum", axis = 1, form = "tree"}
+tile.reduce %t, %r, [%2, %3], [] {fn = "maximum", axis = 1, form = "tree"}
 tile.sub [%t, %r], %t, [%2, %3]
 tile.copy %t, %y, [%2, %3]
-tile.reduce %t, %r, [%2, %3] {fn = "add", axis = 1, continued = true}
+tile.reduce %t, %r, [%2, %3], [] {fn = "add", axis = 1, continued = true}
 tile.copy %r, %z, [%2, %1]"""
     )
     x, y, z = f32(2, 3), np.zeros((2, 3), np.float32), np.zeros((2, 1), np.float32)
