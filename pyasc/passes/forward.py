@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import mem, scf
@@ -56,17 +55,18 @@ class Forward(FunctionPass):
 
     def run(self, func: Func, context: Context) -> bool:
         """Forward values in one function, then promote elements in its loops, inner loops first."""
-        if not _has_work(func):
+        watched = watched_roots(func)
+        if not watched:
             return False
-        changed = forward_values(func, context)
+        changed = forward_values(func, context, watched)
         if self.promote and promote_elements(func, context):
             changed = True
-            forward_values(func, context)
+            forward_values(func, context, watched)
         return changed
 
 
-def _has_work(func: Func) -> bool:
-    """Whether some element may be read after it was stored, or stored twice; repeated reads are for `cse`."""
+def watched_roots(func: Func) -> set[Value]:
+    """Memory of which an element may be read after it was stored, or stored twice; `cse` sees to repeated reads."""
     loaded: dict[Value, None] = {}
     stored: Counter[Value] = Counter()
     for op in func.walk():
@@ -74,14 +74,17 @@ def _has_work(func: Func) -> bool:
             loaded[root_of(op.ref)] = None
         elif isinstance(op, mem.Store):
             stored[root_of(op.ref)] += 1
-    stored_again = any(times > 1 for times in stored.values())
-    stored_and_read = any(may_alias(ref, other) for ref in stored for other in loaded)
-    return stored_again or stored_and_read or any(may_alias(*pair) for pair in combinations(stored, 2))
+    found = {root for root, times in stored.items() if times > 1}
+    for root in stored:
+        others = [other for other in (*loaded, *stored) if other is not root and may_alias(root, other)]
+        if others or root in loaded:
+            found.update((root, *others))
+    return found
 
 
-def forward_values(func: Func, context: Context) -> bool:
-    """Replace loads of known elements and drop overwritten stores."""
-    forwarder = _Forwarder(func, context)
+def forward_values(func: Func, context: Context, watched: set[Value]) -> bool:
+    """Replace loads of known elements of the watched memory and drop overwritten stores."""
+    forwarder = _Forwarder(func, context, watched)
     forwarder.visit(func.body.block, _Contents())
     return forwarder.changed
 
@@ -157,8 +160,9 @@ class _Contents:
 
 
 class _Forwarder:
-    def __init__(self, func: Func, context: Context) -> None:
+    def __init__(self, func: Func, context: Context, watched: set[Value]) -> None:
         self.context = context
+        self.watched = watched
         self.changed = False
         self.ranges = Ranges(func)
         self.effects = EffectTable()
@@ -183,6 +187,8 @@ class _Forwarder:
         contents.after(effects)
 
     def _load(self, op: mem.Load, contents: _Contents) -> None:
+        if root_of(op.ref) not in self.watched:
+            return
         (access,) = accesses_of(op)
         overlapping = contents.overlapping(access, self.ranges)
         for entry, same in overlapping:
