@@ -225,7 +225,9 @@ def test_a_bin_that_is_not_there_is_an_index_error() -> None:
         histogram(np.array([3, 99], np.int32), np.zeros(10, np.int32))
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 4), (8, 8, 8), (9, 31, 7), (33, 65, 17), (3, 0, 2), (64, 64, 64)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (2, 3, 4), (8, 8, 8), (9, 31, 7), (33, 65, 17), (3, 0, 2), (64, 64, 64)]
+)
 def test_matmul(shape: tuple[int, int, int]) -> None:
     m, k, n = shape
     a, b, c = floats(m, k), floats(k, n, seed=1), np.full((m, n), 9, np.float32)

@@ -65,7 +65,9 @@ _CORES: tuple[tuple[str, Architecture, int, int], ...] = (
     ("950pr_9579", _3510, 28, 56),
 )
 
-SOCS: dict[str, Soc] = {f"ascend{name}": Soc(f"ascend{name}", arch, aic, aiv) for name, arch, aic, aiv in _CORES}
+SOCS: dict[str, Soc] = {
+    f"ascend{name}": Soc(f"ascend{name}", arch, aic, aiv) for name, arch, aic, aiv in _CORES
+}
 """Every SoC by its target name."""
 
 

@@ -77,7 +77,8 @@ extern "C" int32_t histogram(const uint8_t* __restrict values, int32_t* __restri
     histogram_loop_context histogram_loop_data{N, values, partial};
     pa_parallel(t, histogram_loop, &histogram_loop_data, 1);
     for (int64_t task_1 = 0; task_1 < t; task_1++) {
-      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&counts[0], 64), 256);
+      const int64_t away = pa_misaligned(&counts[0], 64);
+      const int64_t head = pa_pymin<int64_t>(away, 256);
       if (head > 0) {
         const pa_vec<int32_t, 16> t_17 = pa_load<pa_vec<int32_t, 16>>(&counts[0], head) + pa_load<pa_vec<int32_t, 16>>(&partial[task_1 * 256], head);
         pa_store(&counts[0], t_17, head);

@@ -98,7 +98,8 @@ static void column_sum_loop_1(void* data, int64_t begin, int64_t end) {
   for (int64_t task_1 = begin; task_1 < end; task_1++) {
     const int64_t low = task_1 * 262144;
     const int64_t high = pa_pymin<int64_t>(low + 262144, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    const int64_t away = pa_misaligned(&y[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       pa_store(&y[low], pa_broadcast<pa_vec<float, 16>>(0.0f), head);
     }
@@ -128,7 +129,8 @@ extern "C" int32_t column_sum(const float* __restrict x, float* __restrict y, in
   column_sum_loop_1_context column_sum_loop_1_data{N, y, streamed};
   pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 262143, 262144), column_sum_loop_1, &column_sum_loop_1_data, 1);
   for (int64_t strip = 0; strip < t; strip++) {
-    const int64_t head_1 = pa_pymin<int64_t>(pa_misaligned(&y[0], 64), N);
+    const int64_t away_1 = pa_misaligned(&y[0], 64);
+    const int64_t head_1 = pa_pymin<int64_t>(away_1, N);
     if (head_1 > 0) {
       const pa_vec<float, 16> t_30 = pa_load<pa_vec<float, 16>>(&y[0], head_1) + pa_load<pa_vec<float, 16>>(&partial[strip * N], head_1);
       pa_store(&y[0], t_30, head_1);

@@ -26,7 +26,8 @@ static void outer_loop(void* data, int64_t begin, int64_t end) {
     const int64_t high = pa_pymin<int64_t>(low + t, M);
     for (int64_t i = low; i < high; i++) {
       const float t_1 = x[i];
-      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[i * N], 64), N);
+      const int64_t away = pa_misaligned(&z[i * N], 64);
+      const int64_t head = pa_pymin<int64_t>(away, N);
       if (head > 0) {
         pa_store(&z[i * N], t_1 * pa_load<pa_vec<float, 16>>(&y[0], head), head);
       }

@@ -18,7 +18,8 @@ static void density_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 15616;
     const int64_t high = pa_pymin<int64_t>(low + 15616, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    const int64_t away = pa_misaligned(&y[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
       pa_store(&y[low], pa_v_exp(t * -0.5f * t) * 0.3989423f, head);

@@ -20,7 +20,8 @@ static void narrow_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 52480;
     const int64_t high = pa_pymin<int64_t>(low + 52480, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[low], 64), high - low);
+    const int64_t away = pa_misaligned(&z[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       const pa_vec<int8_t, 64> t = pa_load<pa_vec<int8_t, 64>>(&x[low], head) * pa_load<pa_vec<int8_t, 64>>(&y[low], head) + pa_broadcast<pa_vec<int8_t, 64>>(1);
       pa_store(&z[low], t, head);

@@ -18,7 +18,8 @@ static void double_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 87552;
     const int64_t high = pa_pymin<int64_t>(low + 87552, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&out[low], 64), high - low);
+    const int64_t away = pa_misaligned(&out[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
       pa_store(&out[low], t + t, head);

@@ -18,7 +18,8 @@ static void saxpy_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 52480;
     const int64_t high = pa_pymin<int64_t>(low + 52480, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 64), high - low);
+    const int64_t away = pa_misaligned(&y[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       pa_store(&y[low], a * pa_load<pa_vec<float, 16>>(&x[low], head) + pa_load<pa_vec<float, 16>>(&y[low], head), head);
     }

@@ -5,7 +5,6 @@
 struct scan_loop_context {
   int64_t N;
   const int32_t* x;
-  int32_t* known;
   int32_t* before;
   int32_t* y;
 };
@@ -14,7 +13,6 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
   const scan_loop_context& captured = *static_cast<const scan_loop_context*>(data);
   int64_t N = captured.N;
   const int32_t* __restrict x = captured.x;
-  int32_t* known = captured.known;
   int32_t* before = captured.before;
   int32_t* __restrict y = captured.y;
   for (int64_t chunk_1 = begin; chunk_1 < end; chunk_1++) {
@@ -40,12 +38,13 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
       total_1 = t_9;
     }
     const int32_t t_10 = pa_reduce<pa_op_add>(total_1);
-    pa_await(&known[chunk_1]);
-    const int32_t t_11 = before[chunk_1];
+    pa_await(&before[chunk_1 * 2 + 1]);
+    const int32_t t_11 = before[chunk_1 * 2];
     const int64_t t_12 = chunk_1 + 1;
-    before[t_12] = t_11 + t_10;
-    pa_signal(&known[t_12]);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[t_2], 64), t_4);
+    before[t_12 * 2] = t_11 + t_10;
+    pa_signal(&before[t_12 * 2 + 1]);
+    const int64_t away = pa_misaligned(&y[t_2], 64);
+    const int64_t head = pa_pymin<int64_t>(away, t_4);
     const int64_t t_13 = t_2 + head;
     const pa_vec<int32_t, 16> t_14 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
     const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(t_14);
@@ -73,18 +72,15 @@ extern "C" int32_t scan(const int32_t* __restrict x, int32_t* __restrict y, int6
   pa_failure failure = {0, fault};
   const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 6143, 6144);
   const int64_t t_1 = t + 1;
-  const pa_array<int32_t> before_memory(t_1, 64);
+  const pa_array<int32_t> before_memory(t_1 * 2, 64);
   int32_t* before = before_memory.data;
   if (!before) return pa_fail(&failure, PA_NO_MEMORY);
-  const pa_array<int32_t> known_memory(t_1, 64);
-  int32_t* known = known_memory.data;
-  if (!known) return pa_fail(&failure, PA_NO_MEMORY);
   for (int64_t chunk = 0; chunk < t_1; chunk++) {
-    known[chunk] = 0;
+    before[chunk * 2 + 1] = 0;
   }
   before[0] = 0;
-  pa_signal(&known[0]);
-  scan_loop_context scan_loop_data{N, x, known, before, y};
+  pa_signal(&before[1]);
+  scan_loop_context scan_loop_data{N, x, before, y};
   pa_parallel(t, scan_loop, &scan_loop_data, 1);
   return 0;
 }

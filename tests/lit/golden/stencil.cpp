@@ -29,7 +29,8 @@ static void stencil_loop(void* data, int64_t begin, int64_t end) {
     for (int64_t i = low; i < high; i++) {
       const int64_t t_4 = i - 1;
       const int64_t t_5 = i + 1;
-      const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[i * W + 1], 64), t_3);
+      const int64_t away = pa_misaligned(&y[i * W + 1], 64);
+      const int64_t head = pa_pymin<int64_t>(away, t_3);
       if (head > 0) {
         const pa_vec<float, 16> t_6 = pa_load<pa_vec<float, 16>>(&x[t_4 * W + 1], head) + pa_load<pa_vec<float, 16>>(&x[t_5 * W + 1], head);
         const pa_vec<float, 16> t_7 = t_6 + pa_load<pa_vec<float, 16>>(&x[i * W], head) + pa_load<pa_vec<float, 16>>(&x[i * W + 2], head);

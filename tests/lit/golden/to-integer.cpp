@@ -16,7 +16,8 @@ static void to_integer_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 87552;
     const int64_t high = pa_pymin<int64_t>(low + 87552, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&y[low], 16), high - low);
+    const int64_t away = pa_misaligned(&y[low], 16);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       pa_store(&y[low], pa_v_cast<pa_vec<uint8_t, 16>>(pa_v_rint(pa_load<pa_vec<float, 16>>(&x[low], head))), head);
     }

@@ -20,7 +20,8 @@ static void chain_loop(void* data, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; task++) {
     const int64_t low = task * 26368;
     const int64_t high = pa_pymin<int64_t>(low + 26368, N);
-    const int64_t head = pa_pymin<int64_t>(pa_misaligned(&z[low], 64), high - low);
+    const int64_t away = pa_misaligned(&z[low], 64);
+    const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
       const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[low], head);
       const pa_vec<float, 16> t_1 = pa_load<pa_vec<float, 16>>(&y[low], head);

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tile level means what the kernel means, barriers stand where they are needed, and SoCs are refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+from pyasc.ir.interpreter import interpret
+from pyasc.passes.analysis.soc import SOCS, soc_named
+
+
+@asc.kernel
+def chain(x: asc.float32[N], y: asc.float32[N]):
+    return asc.maximum(x * y + 2.5 * x, 0.0) * (x - y)
+
+
+@asc.kernel
+def chosen(x: asc.float32[N], y: asc.float32[N]):
+    return asc.where(x > y, asc.exp(x), y - 1.0)
+
+
+@asc.kernel
+def softmax(x: asc.float32[R, C]):
+    return asc.softmax(x)
+
+
+@asc.kernel
+def column_sum(x: asc.float32[R, C]):
+    return (x * x).sum(axis=0)
+
+
+@asc.kernel
+def bias(x: asc.float32[R, C], b: asc.float32[C]):
+    return x * 2.0 + b
+
+
+def at_level(kernel: Any, pipeline: str) -> Any:
+    return kernel.specialise(kernel.types_of()).lowered(pipeline).module
+
+
+def interpreted(kernel: Any, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """What the phases of a kernel give at the tile level, run by the interpreter."""
+    module = at_level(kernel, "tile")
+    out = np.full(shape, np.nan, np.float32)
+    named = dict(zip((p.name for p in kernel.signature.parameters), arrays, strict=True)) | {"out": out}
+    sizes = {"N": arrays[0].shape[0], "R": arrays[0].shape[0], "C": arrays[0].shape[-1]}
+    host = next(f for f in module.functions if not f.kernel)
+    counts = interpret(module, host.symbol, [], {n: sizes[n] for n in host.sizes})
+    for phase, count in zip([f for f in module.functions if f.kernel], counts, strict=True):
+        if count:
+            given = [named[param.name] for param in phase.params]
+            interpret(module, phase.symbol, given, {n: sizes[n] for n in phase.sizes}, reverse_parallel=True)
+    return out
+
+
+@pytest.mark.parametrize("n", [1, 9, 1000, 20011])
+@pytest.mark.parametrize("kernel", [chain, chosen], ids=lambda each: each.__name__)
+def test_elementwise_tiles(kernel: Any, n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = (rng.standard_normal(n).astype(np.float32) for _ in range(2))
+    expected = {
+        "chain": np.maximum(x * y + np.float32(2.5) * x, 0) * (x - y),
+        "chosen": np.where(x > y, np.exp(x), y - 1),
+    }
+    np.testing.assert_allclose(interpreted(kernel, [x, y], (n,)), expected[kernel.__name__], rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (300, 65), (50, 257)])
+def test_tiles_of_rows(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape).astype(np.float32)
+    b = rng.standard_normal(shape[1]).astype(np.float32)
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(interpreted(softmax, [x], shape), e / e.sum(axis=1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(interpreted(bias, [x, b], shape), x * 2 + b, rtol=1e-6)
+    np.testing.assert_allclose(interpreted(column_sum, [x], shape[1:]), (x * x).sum(axis=0), rtol=1e-5)
+
+
+def test_barriers_stand_between_dependent_calls_alone() -> None:
+    (compute,) = (
+        op
+        for op in at_level(chain, "ascend").walk()
+        if op.name == "asc.Method" and op.attrs["method"] == "Compute"
+    )
+    calls = [op.name.removeprefix("asc.") for op in compute.regions[0].block]
+    assert calls.count("PipeBarrier") == 2
+    assert calls[calls.index("Mul") + 1 : calls.index("Muls")] in ([], ["Get"])
+
+
+def test_buffers_of_dead_inputs_are_used_again() -> None:
+    tiles = [op for op in at_level(chosen, "tile").walk() if op.name == "tile.buffer"]
+    assert [op.attrs["depth"] for op in tiles].count(2) == 3
+    assert sum(op.attrs["depth"] == 1 for op in tiles) == 1, "a mask, and no other temporary"
+
+
+@pytest.mark.parametrize("name", SOCS)
+def test_each_soc_is_emitted_for_or_refused(name: str) -> None:
+    soc = SOCS[name]
+    if soc.arch.number == "2201":
+        assert soc_named(name).vector_cores == 2 * soc.cube_cores
+    else:
+        with pytest.raises(asc.UnsupportedError, match=f"architecture {soc.arch.number}"):
+            soc_named(name)
