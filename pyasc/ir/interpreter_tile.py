@@ -39,7 +39,7 @@ def _loop(frame: Frame, op: tile.Loop) -> Sequence[Any]:
 
 def _buffer(frame: Frame, op: tile.Buffer) -> Sequence[Any]:
     assert isinstance(op.tile.type, RefType)
-    shape = frame.result_shape(op.tile.type.shape, frame.all(op.extents))
+    shape = frame.result_shape(op.tile.type.shape, op.extents)
     if op.extents and np.prod(shape) > op.capacity:
         raise InterpreterError(f"a tile of shape {shape} exceeds its capacity of {op.capacity}")
     return (undefined(shape, op.tile.type.dtype),)

@@ -1,82 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Product-sums at sizes around those of their tiles: less than a vector, whole tiles, and everything in between."""
+"""The tile level means what the kernel means, barriers stand where they are needed, and SoCs are refused by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pyasc as asc
+from pyasc.ir.interpreter import interpret
+from pyasc.passes.analysis.soc import SOCS, soc_named
 
 
 @asc.kernel
-def matmul(a: asc.float32[M, K], b: asc.float32[K, N], c: asc.float32[M, N]):
-    for i in range(M):
-        for j in range(N):
-            total = 0.0
-            for k in range(K):
-                total += a[i, k] * b[k, j]
-            c[i, j] = total
+def chain(x: asc.float32[N], y: asc.float32[N]):
+    return asc.maximum(x * y + 2.5 * x, 0.0) * (x - y)
 
 
 @asc.kernel
-def convolve(x: asc.float32[C, H, W], w: asc.float32[F, C, 3, 3], y: asc.float32[F, H - 2, W - 2]):
-    for f in range(F):
-        for i in range(H - 2):
-            for j in range(W - 2):
-                total = 0.0
-                for c in range(C):
-                    for p in range(3):
-                        for q in range(3):
-                            total += x[c, i + p, j + q] * w[f, c, p, q]
-                y[f, i, j] = total
+def chosen(x: asc.float32[N], y: asc.float32[N]):
+    return asc.where(x > y, asc.exp(x), y - 1.0)
 
 
 @asc.kernel
-def convolve_onto(x: asc.float32[C, H, W], w: asc.float32[F, C, 3, 3], y: asc.float32[F, H - 2, W - 2]):
-    for f in range(F):
-        for i in range(H - 2):
-            for j in range(W - 2):
-                for c in range(C):
-                    for p in range(3):
-                        for q in range(3):
-                            y[f, i, j] += x[c, i + p, j + q] * w[f, c, p, q]
+def softmax(x: asc.float32[R, C]):
+    return asc.softmax(x)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiled() -> Iterator[None]:
-    """All kernels of the file as one unit."""
-    asc.compile([matmul, convolve, convolve_onto])
-    yield
+@asc.kernel
+def column_sum(x: asc.float32[R, C]):
+    return (x * x).sum(axis=0)
 
 
-def numbers(*shape: int) -> np.ndarray:
-    return np.random.default_rng(sum(shape)).random(shape, np.float32)
+@asc.kernel
+def bias(x: asc.float32[R, C], b: asc.float32[C]):
+    return x * 2.0 + b
 
 
-def convolved(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), (3, 3), axis=(1, 2))
-    return np.einsum("cijpq,fcpq->fij", windows, w.astype(float))
+def at_level(kernel: Any, pipeline: str) -> Any:
+    return kernel.specialise(kernel.types_of()).lowered(pipeline).module
 
 
-@pytest.mark.parametrize("rows", [1, 3, 4, 5, 13, 14, 15, 29])
-@pytest.mark.parametrize("depth", [0, 1, 511, 513])
-def test_matmul(rows: int, depth: int) -> None:
-    for columns in (1, 15, 16, 31, 32, 33, 70, 1030):
-        a, b = numbers(rows, depth), numbers(depth, columns)
-        c = np.full((rows, columns), np.nan, np.float32)
-        matmul(a, b, c)
-        np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), rtol=1e-5)
+def interpreted(kernel: Any, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """What the phases of a kernel give at the tile level, run by the interpreter."""
+    module = at_level(kernel, "tile")
+    out = np.full(shape, np.nan, np.float32)
+    named = dict(zip((p.name for p in kernel.signature.parameters), arrays, strict=True)) | {"out": out}
+    sizes = {"N": arrays[0].shape[0], "R": arrays[0].shape[0], "C": arrays[0].shape[-1]}
+    host = next(f for f in module.functions if not f.kernel)
+    counts = interpret(module, host.symbol, [], {n: sizes[n] for n in host.sizes})
+    for phase, count in zip([f for f in module.functions if f.kernel], counts, strict=True):
+        if count:
+            given = [named[param.name] for param in phase.params]
+            interpret(module, phase.symbol, given, {n: sizes[n] for n in phase.sizes}, reverse_parallel=True)
+    return out
 
 
-@pytest.mark.parametrize("filters", [1, 3, 4, 5, 8, 9, 13])
-@pytest.mark.parametrize("onto", [False, True])
-def test_convolution(filters: int, onto: bool) -> None:
-    for width in (3, 6, 9, 17, 18, 19, 33, 34, 35, 49, 50, 51, 66, 67, 82, 83, 98):
-        x, w = numbers(2, 5, width), numbers(filters, 2, 3, 3)
-        before = numbers(filters, 3, width - 2)
-        y = before.copy()
-        (convolve_onto if onto else convolve)(x, w, y)
-        np.testing.assert_allclose(y, convolved(x, w) + (before if onto else 0), rtol=1e-5)
+@pytest.mark.parametrize("n", [1, 9, 1000, 20011])
+@pytest.mark.parametrize("kernel", [chain, chosen], ids=lambda each: each.__name__)
+def test_elementwise_tiles(kernel: Any, n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = (rng.standard_normal(n).astype(np.float32) for _ in range(2))
+    expected = {
+        "chain": np.maximum(x * y + np.float32(2.5) * x, 0) * (x - y),
+        "chosen": np.where(x > y, np.exp(x), y - 1),
+    }
+    np.testing.assert_allclose(interpreted(kernel, [x, y], (n,)), expected[kernel.__name__], rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (300, 65), (50, 257)])
+def test_tiles_of_rows(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape).astype(np.float32)
+    b = rng.standard_normal(shape[1]).astype(np.float32)
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(interpreted(softmax, [x], shape), e / e.sum(axis=1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(interpreted(bias, [x, b], shape), x * 2 + b, rtol=1e-6)
+    np.testing.assert_allclose(interpreted(column_sum, [x], shape[1:]), (x * x).sum(axis=0), rtol=1e-5)
+
+
+def test_barriers_stand_between_dependent_calls_alone() -> None:
+    (compute,) = (
+        op
+        for op in at_level(chain, "ascend").walk()
+        if op.name == "asc.Method" and op.attrs["method"] == "Compute"
+    )
+    calls = [op.name.removeprefix("asc.") for op in compute.regions[0].block]
+    assert calls.count("PipeBarrier") == 2
+    assert calls[calls.index("Mul") + 1 : calls.index("Muls")] in ([], ["Get"])
+
+
+def test_buffers_of_dead_inputs_are_used_again() -> None:
+    tiles = [op for op in at_level(chosen, "tile").walk() if op.name == "tile.buffer"]
+    assert [op.attrs["depth"] for op in tiles].count(2) == 3
+    assert sum(op.attrs["depth"] == 1 for op in tiles) == 1, "a mask, and no other temporary"
+
+
+@pytest.mark.parametrize("name", SOCS)
+def test_each_soc_is_emitted_for_or_refused(name: str) -> None:
+    soc = SOCS[name]
+    if soc.arch.number == "2201":
+        assert soc_named(name).vector_cores == 2 * soc.cube_cores
+    else:
+        with pytest.raises(asc.UnsupportedError, match=f"architecture {soc.arch.number}"):
+            soc_named(name)
