@@ -85,7 +85,7 @@ def compile_command(
     elif kind == "cpp":
         write_text(unit_of(lowered).text, output)
     elif kind == "ascendc":
-        write_text(ascend_text(lowered), output)
+        _write_ascendc(lowered, output)
     else:
         assert output is not None
         _build(unit_of(lowered), output, opt_level, save_temps, verbose)
@@ -132,14 +132,17 @@ def ir_text(lowered: Sequence[LoweredKernel]) -> str:
     return f"{whole}\n"
 
 
-def ascend_text(lowered: Sequence[LoweredKernel]) -> str:
-    """The Ascend C of a kernel. Raises Failure where there are several."""
+def _write_ascendc(lowered: Sequence[LoweredKernel], output: Path | None) -> None:
+    """The Ascend C of a kernel, and beside a file the function for the host. Raises Failure for several kernels."""
     from pyasc.runtime.ascend import ascend_kernel
 
     if len(lowered) > 1:
         names = ", ".join(kernel.abi.name for kernel in lowered)
         raise Failure(f"Ascend C has one file a kernel, and there are {names}: say which with --kernel")
-    return ascend_kernel(lowered[0]).file.text
+    kernel = ascend_kernel(lowered[0])
+    write_text(kernel.file.text, output)
+    if output is not None and str(output) != "-":
+        write_text(kernel.host, output.with_name(f"{output.stem}_host{output.suffix}"))
 
 
 def unit_of(lowered: Sequence[LoweredKernel]) -> Unit:

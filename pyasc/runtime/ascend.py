@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyasc.codegen.ascendc.emitter import EmittedFile, emit_ascendc
+from pyasc.codegen.ascendc.host import emit_host
 from pyasc.codegen.ascendc.lower import EmitOptions
 from pyasc.ir.dialects import py
 from pyasc.ir.interpreter import interpret
@@ -51,6 +52,12 @@ class AscendKernel:
     module: Module
     file: EmittedFile
     phases: tuple[Phase, ...]
+
+    @property
+    def host(self) -> str:
+        """The C++ of the function that says how many blocks each phase takes."""
+        function = self.module.function(self.abi.symbol + HOST_SUFFIX)
+        return emit_host(function, self.abi.symbol, self.file.entries)
 
     def blocks(self, scalars: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[int, ...]:
         """How many cores each phase takes. Raises what the kernel's own checks of sizes and scalars raise."""

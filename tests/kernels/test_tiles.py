@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,7 @@ import pytest
 import pyasc as asc
 from pyasc.ir.interpreter import interpret
 from pyasc.passes.analysis.soc import SOCS, soc_named
+from pyasc.runtime.ascend import ascend_kernel
 
 
 @asc.kernel
@@ -105,3 +110,19 @@ def test_each_soc_is_emitted_for_or_refused(name: str) -> None:
     else:
         with pytest.raises(asc.UnsupportedError, match=f"architecture {soc.arch.number}"):
             soc_named(name)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_the_host_function_counts_as_the_interpreter_does(tmp_path: Path) -> None:
+    kernel = ascend_kernel(softmax.specialise(softmax.types_of()).lowered("ascend"))
+    source, library = tmp_path / "host.cpp", tmp_path / "host.so"
+    source.write_text(kernel.host)
+    subprocess.run(
+        ["g++", "-shared", "-fPIC", "-Wall", "-Werror", str(source), "-o", str(library)], check=True
+    )
+    count = ctypes.CDLL(str(library)).softmax_blocks
+    for rows, columns in ((0, 1), (1, 1), (47, 2040), (48, 2041), (5000, 7)):
+        blocks = (ctypes.c_uint32 * 2)()
+        assert count(ctypes.c_int64(rows), ctypes.c_int64(columns), blocks) == 0
+        assert tuple(blocks) == kernel.blocks({}, {"R": rows, "C": columns})
+    assert count(ctypes.c_int64(3), ctypes.c_int64(0), (ctypes.c_uint32 * 2)()) == 1
