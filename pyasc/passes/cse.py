@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import BRANCH, CHECKS, EFFECT, PURE, READS, WRITES
-from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, read_refs, root_of
+from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, read_refs, root_of, written_refs
 from pyasc.passes.analysis.equality import key_of
 from pyasc.passes.base import Context, FunctionPass
 
@@ -88,14 +88,21 @@ class _Reads:
         self.known.setdefault(roots[0], {})[key] = op
 
     def kill(self, effects: Effects) -> None:
-        """Forget what a write may have changed."""
-        self.opaque |= effects.opaque
-        if effects.opaque or not effects.writes.keys() <= self.written.keys():
-            self.written.update(effects.writes)
+        """Forget what an operation with regions may have changed."""
+        if effects.opaque:
+            self.opaque = True
+            self.known.clear()
             self._changed.clear()
-        for root in list(self.known):
-            if effects.may_write(root):
-                del self.known[root]
+        for root in effects.writes:
+            self.kill_root(root)
+
+    def kill_root(self, root: Value) -> None:
+        """Forget what a write to memory of the root may have changed."""
+        if root not in self.written:
+            self.written[root] = None
+            self._changed.clear()
+        for other in [known for known in self.known if may_alias(root, known)]:
+            del self.known[other]
 
 
 class _Merger:
@@ -118,7 +125,8 @@ class _Merger:
             elif traits == _ONLY_CHECKS:
                 self._visit_pure(op, added)
             elif WRITES in traits or EFFECT in traits:
-                reads.kill(self.effects.of(op))
+                for ref in written_refs(op):
+                    reads.kill_root(root_of(ref))
         for key in added:
             del self.pure[key]
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The greedy worklist driver: applies local patterns until none fires, and drops what becomes dead on the way.
 
+Dead loops and branches are left to `dce`, which knows what all of them contain.
+
 A pattern is a function of an operation and the rewriter that either leaves both alone and returns False, or
 changes the IR through the rewriter and returns True.
 """
@@ -157,14 +159,11 @@ class Rewriter:
         return changed
 
     def _visit(self, op: Operation, patterns: Sequence[Pattern]) -> bool:
-        for result in op.results:
-            if result.uses:
-                break
-        else:
-            if is_silent(op):
-                self.erase(op)
-                self._count("dead operation")
-                return True
+        used = [result for result in op.results if result.uses]
+        if not used and not op.regions and is_silent(op):
+            self.erase(op)
+            self._count("dead operation")
+            return True
         for pattern in patterns:
             if pattern(op, self):
                 self._count(pattern.__name__.strip("_").replace("_", " "))
