@@ -159,11 +159,19 @@ class Kernel:
         return tuple(sorted(found, key=lambda remark: (remark.loc.line, remark.loc.column)))
 
     def cost(self, *args: Any, **kwargs: Any) -> float:
-        """The predicted time of a launch. Raises DeviceMissing: it is the model device that predicts."""
+        """The predicted time of a launch on an Ascend 910B1, in seconds; the arguments are left as they are.
+
+        Raises DeviceMissing where the model cannot run, and what a launch on it raises.
+        """
+        from pyasc.runtime.binding import bind, classify
         from pyasc.runtime.device import usable_device
+        from pyasc.runtime.model import predicted_seconds
 
         usable_device("model")
-        raise LaunchError(f"{self.__name__}: the cost of a launch cannot be predicted for these arguments")
+        types, plain = classify(
+            self.__name__, self.signature, bind(self.__name__, self.signature, args, kwargs)
+        )
+        return predicted_seconds(self.specialise(types).lowered("ascend"), plain)
 
     def cache_info(self) -> CacheInfo:
         """How many specialisations are in memory, and how many compilations it took."""

@@ -59,13 +59,37 @@ class ModelDevice:
 
 def build_launch(kernel: LoweredKernel) -> Launch:
     """The launcher of one kernel."""
+    return launcher_of(kernel, build_runner(kernel))
+
+
+def build_runner(kernel: LoweredKernel) -> ModelRunner:
+    """What runs the phases of one kernel, compiled."""
     from pyasc.runtime.ascend import ascend_kernel
-    from pyasc.runtime.launcher import Entry, make_launcher
 
     made = ascend_kernel(kernel, line_comments=True)
-    runner = ModelRunner(made, build_text(made.file.text, made.abi.symbol))
-    faults = Faults(made.abi.name, ())
-    return make_launcher(made.abi, Entry(runner, runner, faults.fail, False, kernel.watched))
+    return ModelRunner(made, build_text(made.file.text, made.abi.symbol))
+
+
+def launcher_of(kernel: LoweredKernel, runner: ModelRunner) -> Launch:
+    """A launcher that checks arguments as that of the cpu does, and then calls the runner."""
+    from pyasc.runtime.launcher import Entry, make_launcher
+
+    faults = Faults(kernel.abi.name, ())
+    return make_launcher(kernel.abi, Entry(runner, runner, faults.fail, False, kernel.watched))
+
+
+def predicted_seconds(kernel: LoweredKernel, arguments: Mapping[str, Any]) -> float:
+    """The predicted time of all phases of a launch, which is made on copies of the arrays."""
+    from pyasc.runtime.launcher import call_by_name
+    from pyasc.runtime.prepare import prepare
+
+    runner = build_runner(kernel)
+    prepared = prepare(kernel.abi, arguments)
+    copies = {
+        name: each.copy() if hasattr(each, "dtype") else each for name, each in prepared.arguments.items()
+    }
+    call_by_name(launcher_of(kernel, runner), kernel.abi.signature, copies)
+    return runner.predicted_us * 1e-6
 
 
 def build_text(text: str, name: str) -> BuiltKernel:

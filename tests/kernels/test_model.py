@@ -392,3 +392,10 @@ def test_integers_wrap(dtype: str) -> None:
             bytes_wrap,
             [rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2)],
         )
+
+
+def test_costs_are_predicted_and_grow() -> None:
+    x, y, o = (np.ones(100_000, np.float32) for _ in range(3))
+    small = fused_chain.cost(x[:1000], y[:1000], o[:1000])
+    assert 0 < small < fused_chain.cost(x, y, o)
+    assert (o == 1).all()

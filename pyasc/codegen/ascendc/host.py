@@ -19,7 +19,7 @@ _HOST_TYPES = {**CTYPES, dtypes.f16: "float", dtypes.bf16: "float"}
 def emit_host(host: Func, kernel: str, entries: tuple[str, ...]) -> str:
     """The text of the host function of a kernel.
 
-    It fills `blocks`, one number an entry, 0 for one to leave out, and returns 0 or the number of the check that failed.
+    It fills `blocks`, one number an entry, 0 for one to leave out; it returns 0, or the number of the check that fails.
     """
     writer = _Writer(host)
     writer.run()
