@@ -58,10 +58,11 @@ class AffineExpr:
     @property
     def as_dim(self) -> int | None:
         """The iterator number when the expression is exactly one iterator, else None."""
-        nonzero = [i for i, c in enumerate(self.dims) if c]
-        if len(nonzero) == 1 and self.dims[nonzero[0]] == 1 and not self.symbols and not self.constant:
-            return nonzero[0]
-        return None
+        dims = self.dims
+        # The last coefficient is never zero.
+        if self.symbols or self.constant or not dims or dims[-1] != 1 or any(dims[:-1]):
+            return None
+        return len(dims) - 1
 
     @property
     def is_constant(self) -> bool:

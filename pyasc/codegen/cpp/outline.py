@@ -15,10 +15,10 @@ _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 
 @cache
 def _parts(kind: type[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields of a kind of node that hold text, and those that hold lists of nodes."""
+    """The fields of a kind of node that hold text, types apart, and those that hold lists of nodes."""
     names = kind.__match_args__
     children = tuple(name for name in names if str(kind.__annotations__[name]).startswith("list["))
-    return tuple(name for name in names if name not in children), children
+    return tuple(name for name in names if name not in (*children, "type")), children
 
 
 def walk(body: Iterable[Node]) -> Iterator[Node]:

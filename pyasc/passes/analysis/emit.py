@@ -43,6 +43,10 @@ class Emitter:
         """An elementwise function."""
         return self.value(arith.Elementwise(fn=fn, args=list(args)))
 
+    def step(self, fn: str, *args: Value) -> Value:
+        """An elementwise function that is surely new, as a step from a carried value is."""
+        return self.builder.insert(arith.Elementwise(fn=fn, args=list(args))).result
+
     def add(self, a: Index, b: Index) -> Value:
         """`a + b`."""
         return self._fold("add", a, b)
@@ -135,6 +139,9 @@ class Emitter:
 
     def affine(self, expr: AffineExpr, point: Sequence[Value], symbols: Sequence[Value]) -> Value:
         """An affine expression at a point."""
+        iterator = expr.as_dim
+        if iterator is not None:
+            return point[iterator]
         return materialise(expr, point, symbols, self.builder)
 
     def at_map(self, map_: AffineMap, point: Sequence[Value], symbols: Sequence[Value]) -> list[Value]:

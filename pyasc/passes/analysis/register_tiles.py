@@ -137,7 +137,7 @@ class Tile:
             factor.name = f"row{r}"
             for v in range(width):
                 running = sums[r * width + v]
-                following.append(e.call("fma", factor, vectors[v], running))
+                following.append(e.step("fma", factor, vectors[v], running))
         return following
 
     def sum_names(self, count: int, width: int) -> list[str]:
