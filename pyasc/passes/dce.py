@@ -83,11 +83,11 @@ class _Liveness:
         written = written_refs(op)
         return bool(written) and all(root_of(ref) in self._useless for ref in written)
 
-    def need(self, value: Value) -> None:
-        """Mark a value."""
-        if value not in self.values:
-            self.values.add(value)
-            self._worklist.append(value)
+    def _need_all(self, values: Iterable[Value]) -> None:
+        for value in values:
+            if value not in self.values:
+                self.values.add(value)
+                self._worklist.append(value)
 
     def need_op(self, op: Operation) -> None:
         """Mark an operation, what it needs to run at all, and everything around it."""
@@ -95,24 +95,22 @@ class _Liveness:
             return
         self.operations.add(op)
         parent = op.parent_op
-        if parent is not None:
+        if parent is not None and parent not in self.operations:
             self.need_op(parent)
-        operands = _control_operands(op) if op.regions or TERMINATOR in op.spec.traits else op.operands
-        for value in operands:
-            self.need(value)
+        self._need_all(_control_operands(op) if op.regions or TERMINATOR in op.spec.traits else op.operands)
         for region in op.regions:
             for block in region.blocks:
                 if block.last is not None and TERMINATOR in block.last.spec.traits:
                     self.need_op(block.last)
 
     def _propagate(self, value: Value) -> None:
-        if isinstance(value.owner, Operation):
-            self.need_op(value.owner)
-            sources = _result_sources(value.owner, value.index)
+        owner = value.owner
+        if isinstance(owner, Operation):
+            self.need_op(owner)
+            if owner.regions:
+                self._need_all(_result_sources(owner, value.index))
         else:
-            sources = _argument_sources(value.owner, value.index)
-        for source in sources:
-            self.need(source)
+            self._need_all(_argument_sources(owner, value.index))
 
 
 def _control_operands(op: Operation) -> Sequence[Value]:

@@ -13,6 +13,8 @@ from pyasc.ir.dtypes import i64
 from pyasc.ir.numbers_table import TABLE
 from pyasc.ir.traits import COMMUTATIVE, CONSTANT, PURE
 
+_COMMUTATIVE_FUNCTIONS = frozenset(row.name for row in TABLE.values() if row.commutative)
+
 
 def key_of(op: Operation) -> Hashable:
     """What makes two operations equal: class, operands, attributes, and result types where these do not follow."""
@@ -23,15 +25,14 @@ def key_of(op: Operation) -> Hashable:
         type(op),
         op.segments,
         tuple(operands),
-        tuple([_attribute_key(value) for value in op.attrs.values()]),
+        tuple([v if isinstance(v, str) else _attribute_key(v) for v in op.attrs.values()]),
         () if op.spec.infers_all else tuple([value.type for value in op.results]),
     )
 
 
 def _is_commutative(op: Operation) -> bool:
     if isinstance(op, arith.Elementwise):
-        row = TABLE.get(op.fn)
-        return row is not None and row.commutative
+        return op.fn in _COMMUTATIVE_FUNCTIONS
     return COMMUTATIVE in op.spec.traits
 
 
