@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 
 import hypothesis
@@ -32,3 +33,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if cache := config.stash.get(_CACHE, None):
         shutil.rmtree(cache, ignore_errors=True)
         del os.environ["PYASC_CACHE_DIR"]
+
+
+def pytest_sessionstart() -> None:
+    """Let an interrupt raise KeyboardInterrupt also where the suite was started in the background.
+
+    A shell without job control starts background jobs with the signal ignored, and Python keeps it so.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
