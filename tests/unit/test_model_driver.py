@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,28 +46,6 @@ def _run(path: Path, **options: float) -> list[str]:
     kernel = build_kernel(path, cache_folder(), argv_compiler(["g++"]))
     result = run(kernel, [source(np.ones(64, np.float32)), poisoned(64, np.float32)], **options)
     return [str(finding) for finding in result.findings]
-
-
-def test_compile_time_of_a_reference_kernel(tmp_path: Path) -> None:
-    reference("add_half")  # the core library is there
-    text = (REFERENCE / "ascendc" / "row_softmax.cpp").read_text()
-    fresh = tmp_path / "fresh.cpp"
-    fresh.write_text(f"{text}\n// {time.time_ns()}\n")
-    used: list[float] = []
-    for _ in range(3):
-        fresh.write_text(f"{text}\n// {time.time_ns()}\n")
-        start = time.perf_counter()
-        build_kernel(fresh, cache_folder(), argv_compiler(["g++"]))
-        used.append(time.perf_counter() - start)
-    assert min(used) < 1.5
-
-
-def test_small_launch_is_quick() -> None:
-    arguments = _add_arguments(32 * 4096)
-    run(reference("add_half"), arguments, blocks=48)
-    start = time.perf_counter()
-    clean(run(reference("add_half"), arguments, blocks=48))
-    assert time.perf_counter() - start < 0.2
 
 
 def test_a_second_build_is_a_look_up() -> None:
