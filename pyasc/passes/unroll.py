@@ -57,7 +57,9 @@ def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
         if not isinstance(op, scf.For) or op.simd or op.grain or _holds_vectors(op):
             continue
         trips = _trips(op)
-        if trips is not None and trips <= options.full and _fits(op, options.size // max(trips, 1)):
+        small = trips is not None and trips <= options.full and _fits(op, options.size // max(trips, 1))
+        # Copies of a loop save next to nothing, and each would be looked at by all that follows.
+        if small and trips is not None and (trips <= 1 or _is_innermost(op)):
             _unroll_fully(op, trips)
             context.count("loops unrolled fully")
         elif options.factor > 1 and _is_innermost(op) and integer_of(op.step) is not None:
