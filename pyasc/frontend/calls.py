@@ -12,7 +12,15 @@ from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT, RETURN, Env, Frame
 from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.objects import object_value
-from pyasc.frontend.signature import NO_DEFAULT, ArrayKind, ScalarKind, Signature, WeakKind, parse_signature
+from pyasc.frontend.signature import (
+    NO_DEFAULT,
+    ArrayKind,
+    ScalarKind,
+    Signature,
+    WeakKind,
+    did_you_mean,
+    parse_signature,
+)
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.values import (
     FALSE,
@@ -169,13 +177,15 @@ def call_lowering(
     required = names[: len(names) - len(lowering.__defaults__ or ())]
     wrong = [key for key in keywords if key not in names[len(args) :]]
     missing = [each for each in required[len(args) :] if each not in keywords]
+    hint = f"it is {name}({', '.join(names)})"
     if wrong:
         what = "gets a second value for" if wrong[0] in names else "has no parameter"
-        raise v.error(node, "PA0408", f"`{name}` {what} `{wrong[0]}`")
+        raise v.error(node, "PA0408", f"`{name}` {what} `{wrong[0]}`", hint=hint)
     if missing:
-        raise v.error(node, "PA0408", f"`{name}` needs a value for `{missing[0]}`")
+        raise v.error(node, "PA0408", f"`{name}` needs a value for `{missing[0]}`", hint=hint)
     if len(args) > len(names) and not takes_any:
-        raise v.error(node, "PA0408", f"`{name}` takes {plural(len(names), 'argument')}, got {len(args)}")
+        what = f"`{name}` takes {plural(len(names), 'argument')}, got {len(args)}"
+        raise v.error(node, "PA0408", what, hint=hint)
     return lowering(v, *args, **keywords)
 
 
@@ -186,7 +196,8 @@ def _method(
 
     lowering = METHODS.get(name)
     if lowering is None:
-        raise v.error(node.func, "PA0311", f"{describe(owner)} has no method `{name}`")
+        hint = did_you_mean(name, METHODS)
+        raise v.error(node.func, "PA0311", f"{describe(owner)} has no method `{name}`", hint=hint)
     return call_lowering(v, node, name, lowering, [owner, *args], keywords)
 
 

@@ -180,6 +180,7 @@ class _Function:
                 self._returned(),
                 "PA0413",
                 f"returns {count} value{'s'[: count != 1]}, declared are {len(declared)}",
+                hint="return as many values as are declared",
             )
         return declared
 
@@ -300,7 +301,10 @@ class _Function:
     def _mapped_output(self, item: Val, kind: Kind | None, name: str, index: Value) -> None:
         if not is_number(item):
             raise self.visitor.error(
-                self._returned(), "PA0413", f"a function of scalars returns {describe(item)}"
+                self._returned(),
+                "PA0413",
+                f"a function of scalars returns {describe(item)}",
+                hint="return numbers: the kernel is mapped over the elements of arrays",
             )
         out = self._add_output(RefType((size(MAPPED_SIZE),), self._scalar_type(item, kind)), name)
         store_element(self.visitor, out, [index], item)

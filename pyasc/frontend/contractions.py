@@ -48,6 +48,7 @@ def _check_inner(v: Visitor, left: Tensor, right: Tensor) -> None:
             f"matrices of shapes {numeric.shape_text(left.shape)} and {numeric.shape_text(right.shape)} "
             "cannot be multiplied",
             f"{inner[0]} columns against {inner[1]} rows",
+            "transpose one of them, such as a @ b.T",
         )
     sizes = [numeric.extent(v, left, len(left.shape) - 1), numeric.extent(v, right, axis)]
     message = "matmul: the left operand has {} columns, the right one {} rows"

@@ -34,7 +34,10 @@ def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
     spec, inner = text_of(v, node.format_spec)
     if inner:
         raise v.error(
-            node.format_spec, "PA0202", "a format that is computed at run time is not supported in a kernel"
+            node.format_spec,
+            "PA0202",
+            "a format that is computed at run time is not supported in a kernel",
+            hint="write the format out, such as {x:.3f}",
         )
     return "{:" + spec + "}", values
 
@@ -52,7 +55,8 @@ def _shown(v: Visitor, value: Val, node: ast.AST) -> tuple[str, list[Value]]:
     if is_array(value):
         found = numeric.operand(v, value)
         return "{}", [found.value]  # pyright: ignore[reportAttributeAccessIssue]
-    raise v.error(node, "PA0402", f"{numeric.describe(value)} cannot be printed")
+    hint = "print numbers, arrays, text and tuples of these"
+    raise v.error(node, "PA0402", f"{numeric.describe(value)} cannot be printed", hint=hint)
 
 
 def _escaped(text: str) -> str:
@@ -74,7 +78,8 @@ def assert_call(v: Visitor, node: ast.Call) -> Val:
 
     if v.options.debug:
         if not 1 <= len(node.args) <= 2 or node.keywords:
-            raise v.error(node, "PA0408", "asc.assert_ takes a condition and a message")
+            hint = 'write asc.assert_(x[i] > 0, "message")'
+            raise v.error(node, "PA0408", "asc.assert_ takes a condition and a message", hint=hint)
         message, values = ("assertion failed", []) if len(node.args) == 1 else text_of(v, node.args[1])
         assert_value(v, v.expr(node.args[0]), node.args[0], message, values)
     return NONE
@@ -85,10 +90,12 @@ def assert_shape_call(v: Visitor, node: ast.Call) -> Val:
     if not v.options.debug:
         return NONE
     if len(node.args) != 2 or node.keywords:
-        raise v.error(node, "PA0408", "asc.assert_shape takes an array and a shape")
+        hint = "write asc.assert_shape(x, (N, 4))"
+        raise v.error(node, "PA0408", "asc.assert_shape takes an array and a shape", hint=hint)
     array, shape = v.expr(node.args[0]), v.expr(node.args[1])
     if not is_array(array) or not isinstance(shape, Tuple):
-        raise v.error(node, "PA0402", "asc.assert_shape takes an array and a tuple of sizes")
+        hint = "write asc.assert_shape(x, (N, 4))"
+        raise v.error(node, "PA0402", "asc.assert_shape takes an array and a tuple of sizes", hint=hint)
     from pyasc.frontend import subscripts
     from pyasc.frontend.values import Row
 

@@ -69,7 +69,8 @@ def _counted(v: Visitor, start: Val, stop: Val, step: Val, parallel: bool) -> Va
 def _grid(v: Visitor, *sizes: Val) -> Val:
     found = sizes[0].items if len(sizes) == 1 and isinstance(sizes[0], Tuple) else sizes
     if not found:
-        raise v.error(None, "PA0408", "asc.parallel_for_grid needs at least one size")
+        hint = "write asc.parallel_for_grid(N, M)"
+        raise v.error(None, "PA0408", "asc.parallel_for_grid needs at least one size", hint=hint)
     for each in found:
         numeric.index(v, each)
     return Grid(tuple(found))
@@ -108,7 +109,7 @@ def _extreme(name: str) -> Lowering:
             return (reductions.min_ if name == "min" else reductions.max_)(v, args[0])
         items = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
         if not items:
-            raise v.error(None, "PA0408", f"`{name}` of nothing")
+            raise v.error(None, "PA0408", f"`{name}` of nothing", hint="give it at least one value")
         return elementwise.smallest_or_largest(v, name, items)
 
     return lowering
@@ -119,7 +120,8 @@ def _sum(v: Visitor, values: Val, start: Val = ZERO) -> Val:
         total = reductions.sum_(v, values, ZERO)
         return total if start == ZERO else arithmetic.binary(v, _ADD, start, total)
     if not isinstance(values, Tuple):
-        raise v.error(None, "PA0402", f"`sum` of {numeric.describe(values)}")
+        hint = "sum an array, or a tuple of numbers"
+        raise v.error(None, "PA0402", f"`sum` of {numeric.describe(values)}", hint=hint)
     for each in values.items:
         start = arithmetic.binary(v, _ADD, start, each)
     return start

@@ -332,7 +332,23 @@ def application(v: Visitor, fn: str, operands: Sequence[Val]) -> tuple[str, Numb
     try:
         return promotion.application(fn, *(number_type(v, each) for each in operands))
     except TypeError as error:
-        raise v.error(None, "PA0407", str(error)) from None
+        raise _no_operation(v, fn, operands, str(error)) from None
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "neg": "-", "not": "~",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+_OF_INTEGERS = frozenset({"and", "or", "xor", "shl", "shr", "not"})
+
+
+def _no_operation(v: Visitor, fn: str, operands: Sequence[Val], reason: str) -> Exception:
+    """The refusal of an operation on these types; what stands behind a colon in the reason is advice."""
+    of_floats = fn in _OF_INTEGERS and any(number_type(v, each).dtype.is_float for each in operands)
+    hint = "convert to an integer first: int(...), asc.int32(...)" if of_floats else reason.partition(": ")[2]
+    types = " and ".join(describe(each) for each in operands)
+    return v.error(None, "PA0407", f"`{_SIGNS.get(fn, f'asc.{fn}')}` does not take {types}", hint=hint)
 
 
 def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:

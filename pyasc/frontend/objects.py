@@ -39,7 +39,9 @@ _MISSING = object()
 def constant(v: Visitor, node: ast.Constant) -> Val:
     """A literal."""
     if isinstance(node.value, (complex, bytes)):
-        raise v.error(node, "PA0402", f"a kernel has no {type(node.value).__name__} values")
+        kind = type(node.value).__name__
+        hint = "compute with the two parts" if kind == "complex" else "pass the bytes as an asc.uint8 array"
+        raise v.error(node, "PA0402", f"a kernel has no {kind} values", hint=hint)
     return Const(node.value)
 
 
@@ -157,7 +159,8 @@ def attribute(v: Visitor, node: ast.Attribute) -> Val:
         return {"shape": Tuple(()), "ndim": Const(0)}.get(node.attr) or Const(BY_IR[owner.dtype])
     if isinstance(owner, (Scalar, SizeVal)):
         return Method(owner, node.attr)
-    raise v.error(node, "PA0311", f"{numeric.describe(owner)} has no attribute `{node.attr}`")
+    hint = "parts of a tuple are t[0], t[1]" if isinstance(owner, Tuple) else ""
+    raise v.error(node, "PA0311", f"{numeric.describe(owner)} has no attribute `{node.attr}`", hint=hint)
 
 
 def _object_attribute(v: Visitor, node: ast.Attribute, owner: Any) -> Val:

@@ -23,7 +23,7 @@ _WHOLE = Slice(None, None, None)
 def stack(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
     """`asc.stack`: arrays of one shape along a new axis."""
     if not isinstance(arrays, Tuple) or not arrays.items:
-        raise v.error(None, "PA0402", "asc.stack takes a tuple of arrays")
+        raise v.error(None, "PA0402", "asc.stack takes a tuple of arrays", hint="write asc.stack((a, b))")
     parts = [numeric.as_tensor(v, each) for each in arrays.items]
     (position,) = axes_of(v, axis, len(parts[0].shape) + 1)
     index = [*[_WHOLE] * position, NONE]
@@ -37,10 +37,15 @@ def split(v: Visitor, array: Val, count: Val, axis: Val = ZERO) -> Val:
     base = shapes.base_of(v, array)
     (position,) = axes_of(v, axis, len(base.shape))
     if not isinstance(count, Const) or not isinstance(count.value, int) or count.value < 1:
-        raise v.error(None, "PA0509", "the number of parts must be known when the kernel is compiled")
+        raise v.error(None, "PA0307", "the number of parts must be known when the kernel is compiled")
     size = shapes.divided(numeric.length(v, base, position), count)
     if size is None:
-        raise v.error(None, "PA0506", f"the axis does not split into {count.value} equal parts")
+        raise v.error(
+            None,
+            "PA0506",
+            f"the axis does not split into {count.value} equal parts",
+            hint="declare its size as a multiple of the parts, or slice the parts",
+        )
     return Tuple(tuple(_part(v, base, position, size, k) for k in range(count.value)), is_list=True)
 
 

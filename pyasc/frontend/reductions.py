@@ -44,7 +44,9 @@ def known_bool(v: Visitor, value: Val) -> bool:
     """A flag argument."""
     if isinstance(value, Const):
         return bool(value.value)
-    raise v.error(None, "PA0402", "`keepdims` must be known when the kernel is compiled")
+    raise v.error(
+        None, "PA0307", "`keepdims` must be known when the kernel is compiled", hint="write keepdims=True"
+    )
 
 
 def _array(v: Visitor, value: Val) -> Tensor | None:

@@ -257,7 +257,8 @@ class _Reader:
                 try:
                     return self.dependencies.read_name(self.source, name)
                 except KeyError:
-                    raise self._error("PA0301", f"`{name}` is not defined", node) from None
+                    hint = did_you_mean(name, [*self.source.globals, "float", "int", "bool"])
+                    raise self._error("PA0301", f"`{name}` is not defined", node, hint) from None
             case ast.Attribute(value=owner, attr=attr):
                 found = self._resolve(owner)
                 try:

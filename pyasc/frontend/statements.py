@@ -109,7 +109,12 @@ def _unpack(v: Visitor, target: ast.expr, parts: list[ast.expr], value: Val) -> 
             v.refuse_node(part)
     items = _items(v, target, value, len(parts))
     if len(items) != len(parts):
-        raise v.error(target, "PA0408", f"{len(parts)} names for {len(items)} values")
+        raise v.error(
+            target,
+            "PA0408",
+            f"{len(parts)} names for {len(items)} values",
+            hint="write one name for each value",
+        )
     for part, each in zip(parts, items, strict=True):
         assign(v, part, each)
 
@@ -122,7 +127,12 @@ def _items(v: Visitor, target: ast.expr, value: Val, count: int) -> tuple[Val, .
         known = numeric.shape_of(base)[:1]
         if known and isinstance(known[0], int):
             return tuple(item(v, base, (Const(i),)) for i in range(known[0]))
-    raise v.error(target, "PA0408", f"cannot unpack {describe(value)} into {count} names")
+    raise v.error(
+        target,
+        "PA0408",
+        f"cannot unpack {describe(value)} into {count} names",
+        hint="unpack a tuple, or an array whose first size is a number",
+    )
 
 
 def augmented(v: Visitor, node: ast.AugAssign) -> None:

@@ -43,7 +43,7 @@ def subscript(v: Visitor, node: ast.Subscript) -> Val:
     if isinstance(owner, Tuple):
         return _tuple_item(v, node, owner, indices)
     if not is_array(owner):
-        raise v.error(node.value, "PA0505", f"{describe(owner)} has no elements to index")
+        raise _no_elements(v, node, owner)
     return item(v, owner, indices, node)
 
 
@@ -56,7 +56,12 @@ def _annotation_or_string(v: Visitor, node: ast.Subscript, owner: Const) -> Val:
     index = v.expr(node.slice)
     if isinstance(owner.value, str) and isinstance(index, Const) and isinstance(index.value, int):
         return Const(owner.value[index.value])
-    raise v.error(node.value, "PA0505", f"{describe(owner)} has no elements to index")
+    raise _no_elements(v, node, owner)
+
+
+def _no_elements(v: Visitor, node: ast.Subscript, owner: Val) -> Refused:
+    hint = "index an array or a tuple"
+    return v.error(node.value, "PA0505", f"{describe(owner)} has no elements to index", hint=hint)
 
 
 def _tuple_item(v: Visitor, node: ast.Subscript, owner: Tuple, indices: Sequence[Val]) -> Val:

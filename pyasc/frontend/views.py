@@ -59,7 +59,8 @@ def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Arra
         elif is_number(index):
             box.add(Scalar(in_range(v, index, numeric.length(v, base, axis)), weak=True), Const(1), 1)
         else:
-            raise v.error(None, "PA0505", f"{numeric.describe(index)} is not an index")
+            hint = "use integers, slices, `...`, None, or integer arrays"
+            raise v.error(None, "PA0505", f"{numeric.describe(index)} is not an index", hint=hint)
     return make_view(v, base, box)
 
 

@@ -3,7 +3,7 @@
 
 A code is `PA` and four digits. Its first two digits say what kind of trouble it is, and so which exception it
 raises: 01 source, 02 unsupported, 03 names and control flow, 04 types, 05 shapes and indices, 06 parallel
-loops, 07 resources.
+loops, 07 resources. `diagnostic_codes` lists them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import linecache
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from pyasc.ir.diagnostic_codes import CODES
 from pyasc.ir.location import UNKNOWN, Location
-from pyasc.ir.record import Record
+from pyasc.ir.record import Record, changed
 
 TAB_WIDTH = 4
 _COLORS = {"error": "\033[1;31m", "warning": "\033[1;33m", "remark": "\033[1;36m", "note": "\033[1;34m"}
@@ -96,8 +97,16 @@ def error_class(diagnostics: Sequence[Diagnostic]) -> type[CompileError]:
 
 
 def compile_error(*diagnostics: Diagnostic) -> CompileError:
-    """The exception that carries these diagnostics, of the class that their codes ask for."""
-    return error_class(diagnostics)(diagnostics)
+    """The exception that carries these diagnostics, of the class that their codes ask for.
+
+    A diagnostic without a hint gets that of its code.
+    """
+    return error_class(diagnostics)(map(_with_hint, diagnostics))
+
+
+def _with_hint(diagnostic: Diagnostic) -> Diagnostic:
+    code = CODES.get(diagnostic.code)
+    return diagnostic if diagnostic.hint or code is None else changed(diagnostic, hint=code.hint)
 
 
 def _diagnostics(trouble: str | Diagnostic | Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

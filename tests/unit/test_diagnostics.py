@@ -110,9 +110,11 @@ def test_the_code_decides_the_class(code: str, kind: type[CompileError]) -> None
 
 
 def test_errors_of_several_kinds_are_a_plain_compile_error() -> None:
-    error = compile_error(Diagnostic("PA0401", "first"), Diagnostic("PA0501", "second"))
+    error = compile_error(
+        Diagnostic("PA0401", "first", hint="do this"), Diagnostic("PA0501", "second", hint="do that")
+    )
     assert type(error) is CompileError
-    assert str(error) == "error[PA0401]: first\n\nerror[PA0501]: second"
+    assert str(error) == "error[PA0401]: first\n  hint: do this\n\nerror[PA0501]: second\n  hint: do that"
     assert str(error) == render_all(error.diagnostics)
 
 

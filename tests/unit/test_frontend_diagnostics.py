@@ -69,14 +69,17 @@ def test_several_errors_at_once_and_each_name_blamed_once() -> None:
         kernel.py:5:9: error[PA0301]: `unknown` is not defined
             5 |     a = unknown + 1
               |         ^^^^^^^
+          hint: assign it before, make it a parameter, or import it
 
         kernel.py:8:7: error[PA0504]: index 4 is out of range
             8 |     x[4] = 1.0
               |       ^ axis 0 has size 4
+          hint: use an index from -size to size - 1
 
         kernel.py:9:7: error[PA0505]: 2 indices for an array of 1 dimension
             9 |     x[0, 0] = 1.0
               |       ^^^^
+          hint: use one index for each dimension
         """,
     )
 
@@ -91,6 +94,7 @@ def test_wide_characters_before_the_place() -> None:
         kernel.py:5:25: error[PA0301]: `nothing` is not defined
             5 |     長さ = 1; x[0] = 長さ + nothing
               |                             ^^^^^^^
+          hint: assign it before, make it a parameter, or import it
         """,
     )
 
@@ -147,6 +151,7 @@ def test_read_before_set() -> None:
         kernel.py:5:13: error[PA0302]: `t` is read before it is set
             5 |     m = n + t
               |             ^
+          hint: set it before, so that every path gives it a value
         """,
     )
 
@@ -258,7 +263,8 @@ def test_shapes_that_do_not_fit() -> None:
     assert str(error) == (
         "kernel.py:5:12: error[PA0502]: shapes (4, 5) and (5, 4) do not fit together\n"
         "    5 |     return x + y\n"
-        "      |            ^^^^^ 4 against 5"
+        "      |            ^^^^^ 4 against 5\n"
+        "  hint: make the sizes equal, or one of them 1"
     )
 
 
@@ -315,6 +321,7 @@ def test_a_mistake_in_a_helper_shows_both_places() -> None:
         kernel.py:8:12: note: `helper` is called here
             8 |     x[0] = helper(x)
               |            ---------
+          hint: see the list of functions and methods in the docs
         """,
     )
 
@@ -368,8 +375,8 @@ CASES = [
     ("y = asc.uint8(1) + 300", "PA0403", "300 does not fit uint8", KernelTypeError),
     ("y = 1 // 0", "PA0406", "integer division or modulo by zero", KernelTypeError),
     ("y = x[1.5]", "PA0404", "expected an integer, found float 1.5", KernelTypeError),
-    ("y = -asc.bool_(True)", "PA0407", "neg is not defined on bool: use ~ or not", KernelTypeError),
-    ("y = x[0] & 1", "PA0407", "and is not defined on f32", KernelTypeError),
+    ("y = -asc.bool_(True)", "PA0407", "`-` does not take bool", KernelTypeError),
+    ("y = x[0] & 1", "PA0407", "`&` does not take float32 and int 1", KernelTypeError),
     ("y = asc.exp(1.0, 2.0)", "PA0408", "asc.exp takes 1 argument, got 2", KernelTypeError),
     ("y = asc.zeros()", "PA0408", "`zeros` needs a value for `shape`", KernelTypeError),
     ("a, b = 1, 2, 3", "PA0408", "2 names for 3 values", KernelTypeError),
@@ -432,5 +439,6 @@ def test_syntax_errors_have_their_place() -> None:
         kernel.py:5:12: error[PA0103]: invalid syntax: invalid syntax
             5 |     x[0] = = 1
               |            ^
+          hint: correct the syntax at the caret
         """,
     )
