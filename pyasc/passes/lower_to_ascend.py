@@ -21,6 +21,7 @@ from pyasc.ir.core import block_of
 from pyasc.ir.dialects import tile
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.types import RefType, Type
+from pyasc.passes.analysis.ascend_cube import CubeLowering
 from pyasc.passes.analysis.ascend_emit import PhaseLowering
 from pyasc.passes.analysis.ascend_scalar import ScalarLowering, stored
 from pyasc.passes.analysis.phases import fault_function
@@ -46,8 +47,10 @@ class LowerToAscend(Pass):
             )
             assert phase.parent is not None
             phase.parent.insert_before(phase, lowered)
-            tiled = any(isinstance(op, tile.Cores) for op in phase.body.block)
-            if tiled:
+            cores = next((op for op in phase.body.block if isinstance(op, tile.Cores)), None)
+            if cores is not None and cores.unit == "cube":
+                CubeLowering(phase, lowered).run()
+            elif cores is not None:
                 PhaseLowering(phase, lowered).run()
             else:
                 scalar = ScalarLowering(phase, lowered)

@@ -38,12 +38,15 @@ from pyasc.passes.analysis.phases import (
     phase_function,
     workspace_names,
 )
+from pyasc.passes.analysis.product import is_product, match_product
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
+from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_rows import of_apply, of_loop
 from pyasc.passes.analysis.tile_rows_emit import lower_rows
+from pyasc.passes.analysis.writeback import plain
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
 from pyasc.passes.lower_structured import LowerStructured
@@ -165,7 +168,11 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
     work = next(op for op in phase.body.block if _is_work(op))
     at = Builder.before(work)
     at.loc = work.loc
-    if isinstance(work, st.Apply) and is_flat(work):
+    if isinstance(work, st.Apply) and is_product(work):
+        blocks = lower_product(match_product(work), plain(work), soc)
+        work.drop()
+        work.unlink()
+    elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
         blocks = lower_columns(work, soc)

@@ -9,9 +9,10 @@ from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS
 from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering
 from pyasc.codegen.ascendc.render import render_unit
+from pyasc.ir.ascend_calls import POSITION_SPACES
 from pyasc.ir.dialects import arith, asc
 from pyasc.ir.dialects.func import Func, Module
-from pyasc.ir.types import RefType, dtype_of
+from pyasc.ir.types import OpaqueType, RefType, dtype_of
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ def _described(phase: Func) -> list[str]:
     types = "; ".join(
         f"{param.name} {CTYPES[dtype_of(param.type)]}{_shape(param.type)}" for param in phase.params
     )
-    used, parts = _memory(phase)
     lines = ["", f"Signature  {phase.symbol}({params})", f"           {types}"]
-    if parts:
-        lines.append(f"Tiling     {' + '.join(parts)} = {used} B of UB")
+    for space, (used, parts) in _memory(phase).items():
+        word = "Tiling    " if len(lines) == 3 else " " * 10
+        lines.append(f"{word} {' + '.join(parts)} = {used} B of {space.upper()}")
     return lines
 
 
@@ -55,12 +56,19 @@ def _shape(type_: object) -> str:
     return f"[{', '.join(map(str, type_.shape))}]" if isinstance(type_, RefType) else ""
 
 
-def _memory(phase: Func) -> tuple[int, list[str]]:
-    total, parts = 0, list[str]()
+def _memory(phase: Func) -> dict[str, tuple[int, list[str]]]:
+    """The bytes of each memory, and the buffers they are the sum of."""
+    found: dict[str, tuple[int, list[str]]] = {}
     for op in phase.body.block:
         if isinstance(op, asc.InitQueue | asc.InitBuf) and isinstance(op.bytes.op, arith.Constant):
+            owner = (op.queue if isinstance(op, asc.InitQueue) else op.buffer).type
+            assert isinstance(owner, OpaqueType)
+            space = POSITION_SPACES[str(owner.parameters[0])]
             number = op.number if isinstance(op, asc.InitQueue) else 1
             size = int(op.bytes.op.value)
-            parts.append(f"{number} x {size}" if number > 1 else str(size))
-            total += number * size
-    return total, parts
+            total, parts = found.get(space, (0, []))
+            found[space] = (
+                total + number * size,
+                [*parts, f"{number} x {size}" if number > 1 else str(size)],
+            )
+    return found

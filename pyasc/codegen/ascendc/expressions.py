@@ -18,7 +18,7 @@ from pyasc.codegen.cpp.nodes import (
 )
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, asc, func, scf
+from pyasc.ir.dialects import arith, asc, asc_cube, func, scf
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
 
@@ -86,6 +86,8 @@ def scalar(op: Operation, inner: Inner) -> Expr:
             return _elementwise(op, [inner(arg) for arg in op.args])
         case asc.CoreNumber():
             return Expr(f"{op.call}()")
+        case asc_cube.RoundUp():
+            return Expr(f"RoundUp<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)}, {op.multiple})")
         case _:
             raise NotScalar(op.name)
 
@@ -156,6 +158,37 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
 
 
 HELPERS = {
+    "RoundUp": """// A size in whole units.
+template <typename T>
+__aicore__ inline T RoundUp(T size, T unit)
+{
+    return (size + unit - 1) / unit * unit;
+}""",
+    "CopyNdToNz": """// Rows of global memory, `pitch` elements apart, to columns of fractals of `padded` rows in L1.
+template <typename T>
+__aicore__ inline void CopyNdToNz(const LocalTensor<T>& dst, const GlobalTensor<T>& src, int64_t rows, int64_t columns,
+                                  int64_t pitch, int64_t padded)
+{
+    Nd2NzParams copy;
+    copy.ndNum = 1;
+    copy.dValue = static_cast<uint16_t>(columns);
+    copy.srcNdMatrixStride = 0;
+    copy.dstNzC0Stride = static_cast<uint16_t>(padded);
+    copy.dstNzNStride = 1;
+    copy.dstNzMatrixStride = 0;
+    if (pitch <= 65535) {
+        copy.nValue = static_cast<uint16_t>(rows);
+        copy.srcDValue = static_cast<uint16_t>(pitch);
+        DataCopy(dst, src, copy);
+        return;
+    }
+    // Further than the instruction steps: row by row.
+    copy.nValue = 1;
+    copy.srcDValue = copy.dValue;
+    for (int64_t row = 0; row < rows; ++row) {
+        DataCopy(dst[row * (32 / sizeof(T))], src[row * pitch], copy);
+    }
+}""",
     "FloorDivide": """// Python's `//`: rounded down, and 0 for a division by zero.
 template <typename T>
 __aicore__ inline T FloorDivide(T a, T b)
@@ -203,8 +236,10 @@ def nonnegative(value: Value, depth: int = 12) -> bool:
     match value.owner:
         case arith.Constant(value=number):
             return number >= 0
-        case func.Size() | asc.CoreNumber():
+        case func.Size() | asc.CoreNumber() | asc_cube.RoundUp():
             return True
+        case arith.Elementwise(fn="sub", args=[whole, Value(owner=arith.Constant(value=1))]) if depth:
+            return _positive(whole, depth - 1)
         case arith.Elementwise(fn="maximum", args=args) if depth:
             return any(nonnegative(arg, depth - 1) for arg in args)
         case arith.Elementwise(fn="sub", args=[whole, Value(owner=Block()) as counter]):
@@ -214,5 +249,23 @@ def nonnegative(value: Value, depth: int = 12) -> bool:
             return all(nonnegative(arg, depth - 1) for arg in args[1:])
         case arith.Elementwise(fn=fn, args=args) if fn in _GROWING and depth:
             return all(nonnegative(arg, depth - 1) for arg in args)
+        case _:
+            return False
+
+
+def _positive(value: Value, depth: int) -> bool:
+    """Whether an i64 is told to be no less than one by how it is computed."""
+    match value.owner:
+        case arith.Constant(value=number):
+            return number >= 1
+        case arith.Elementwise(fn="maximum", args=args) if depth:
+            return any(_positive(arg, depth - 1) for arg in args)
+        case arith.Elementwise(fn="minimum", args=args) if depth:
+            return all(_positive(arg, depth - 1) for arg in args)
+        case arith.Elementwise(fn="add", args=args) if depth:
+            signs = [_positive(arg, depth - 1) for arg in args]
+            return any(signs) and all(
+                s or nonnegative(a, depth - 1) for s, a in zip(signs, args, strict=True)
+            )
         case _:
             return False

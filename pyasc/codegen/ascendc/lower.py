@@ -8,12 +8,13 @@ value that is made in Init and used later is a member.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.calls import narrowed, vector_call
+from pyasc.codegen.ascendc.cube import CUBE_CALLS, cube_call, cube_struct, invariant_structs
 from pyasc.codegen.ascendc.expressions import CTYPES, literal, scalar
 from pyasc.codegen.cpp.names import Names, identifier
 from pyasc.codegen.cpp.nodes import Expr
@@ -142,6 +143,7 @@ class Statements:
         self.nodes: list[nodes.Node] = []
         self.line = ""
         self.copies: dict[str, str] = {}
+        self.structs: dict[Hashable, str] = {}
 
     def block(self, ops: Sequence[Operation] | Block) -> None:
         """Lower operations one after the other."""
@@ -237,6 +239,8 @@ class Statements:
                     f"DataCacheCleanAndInvalid<{element}, CacheLine::{lines}, DcciDst::CACHELINE_OUT>"
                     f"({self.text(op.tensor)})"
                 )
+            case _ if isinstance(op, CUBE_CALLS):
+                self.say(cube_call(op, self._struct(op), self.text))
             case _ if op.has(PURE) and op.results:
                 self._pure(op)
             case _:
@@ -321,7 +325,21 @@ class Statements:
             self.say(f"const {declaration.format(name=name)}")
         return self.copies[declaration]
 
+    def _struct(self, op: Operation) -> str:
+        """The parameter struct of a call, filled once for equal values."""
+        struct = cube_struct(op, self.text)
+        if struct is None:
+            return ""
+        if struct.key not in self.structs:
+            name = self.structs[struct.key] = self.names.fresh(struct.hint)
+            self.say(f"{struct.type} {name}")
+            for field_, text in struct.fields:
+                self.say(f"{name}.{field_} = {text}")
+        return self.structs[struct.key]
+
     def _for(self, op: scf.For) -> None:
+        for call in invariant_structs(op):
+            self._struct(call)
         carried = self._variables(op.carried, op.inits)
         for value, name in zip(op.values, carried, strict=True):
             self.kernel.texts[value] = Expr(name)
@@ -385,6 +403,7 @@ class Statements:
 
     def _nested(self, block: Block, targets: Sequence[str] = ()) -> list[nodes.Node]:
         inner = Statements(self.kernel, self.in_init, self.names)
+        inner.structs.update(self.structs)
         inner.block(block)
         if targets:
             inner.assign(targets, block.terminator.operands)

@@ -8,16 +8,32 @@ from collections.abc import Iterable, Sequence
 from pyasc.ir.ascend_calls import QUANT_MODES
 from pyasc.ir.constraints import BOOL, GLOBAL, I64, ON_CHIP, REF, SCALAR
 from pyasc.ir.core import Operation, Value
-from pyasc.ir.declare import attribute, operand, operands
+from pyasc.ir.declare import attribute, operand, operands, result
 from pyasc.ir.dialects.mem import same_dtype
-from pyasc.ir.traits import READS, WRITES
+from pyasc.ir.traits import PURE, READS, WRITES
 from pyasc.ir.types import RefType, dtype_of
 
 _EFFECTS = (READS, WRITES)
 
 
+class RoundUp(Operation, name="asc.RoundUp", traits=[PURE]):
+    """A size, not negative, rounded up to a multiple: whole fractals."""
+
+    value: Value = operand(I64)
+    multiple: int = attribute()
+    result: Value = result(lambda op: op.value.type)
+
+    def verify_op(self) -> Iterable[str]:
+        """The multiple is positive."""
+        if self.multiple < 1:
+            yield f"a multiple is at least 1, got {self.multiple}"
+
+
 class Nd2Nz(Operation, name="asc.DataCopyNd2Nz", traits=_EFFECTS):
-    """`DataCopy(dst, src, Nd2NzParams)`: rows of global memory into the fractal order of L1, tails of rows zeroed."""
+    """`DataCopy(dst, src, Nd2NzParams)`: rows of global memory into the fractal order of L1, tails of rows zeroed.
+
+    Rows further apart than the call can step over (65,535 elements) are copied one by one.
+    """
 
     dst: Value = operand(ON_CHIP, written=True)
     src: Value = operand(GLOBAL)

@@ -27,6 +27,8 @@ def key_of(op: Operation) -> Hashable:
         tuple(operands),
         tuple([v if isinstance(v, str) else _attribute_key(v) for v in op.attrs.values()]),
         () if op.spec.infers_all else tuple([value.type for value in op.results]),
+        # A constant with a name in capitals is one of its own to the reader of what is emitted.
+        op.results[0].name if isinstance(op, arith.Constant) and op.results[0].name.isupper() else "",
     )
 
 

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Product-sums that the cube unit takes: which iterators are rows, columns and depth, and what memory each walks.
+
+The unit multiplies a block of rows by depth with one of depth by columns. Both come from arrays in which one of the two
+axes is contiguous; whichever it is, nothing is transposed in global memory. Further summed iterators become loops
+around the depth, further parallel ones number the blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyasc.ir import dtypes
+from pyasc.ir.affine import AffineMap
+from pyasc.ir.core import Block, Value
+from pyasc.ir.dialects import arith, mem, st
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.structured import combining_function
+from pyasc.passes.analysis.tile_legalise import refuse
+
+ACCUMULATORS = {
+    dtypes.f16: dtypes.f32,
+    dtypes.bf16: dtypes.f32,
+    dtypes.f32: dtypes.f32,
+    dtypes.i8: dtypes.i32,
+}
+"""The dtypes that the unit multiplies, and in which it adds the products up."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One operand: the axes of its array that the free iterator (None: one row or column) and the depth walk."""
+
+    ref: Value
+    map: AffineMap
+    free: int | None
+    depth: int
+    depth_inner: bool
+
+    @property
+    def axes(self) -> tuple[int, int]:
+        """The axes of the array as rows and columns, the contiguous one last; -1 for one that is not there."""
+        free = -1 if self.free is None else self.free
+        return (free, self.depth) if self.depth_inner else (self.depth, free)
+
+
+@dataclass(frozen=True)
+class Product:
+    """`out[batch, row, column] += left[batch, row, depth] * right[batch, depth, column]` in terms of iterators."""
+
+    op: st.Apply
+    left: Factor
+    right: Factor
+    row: int | None
+    column: int
+    depth: int
+    sums: tuple[int, ...]
+    batch: tuple[int, ...]
+
+    @property
+    def dtype(self) -> DType:
+        """What is multiplied."""
+        return dtype_of(self.left.ref.type)
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether the sums are added to what the output holds."""
+        return not self.op.inits
+
+
+def is_product(op: st.Apply) -> bool:
+    """Whether an op adds up products of elements of two arrays, wherever they may run."""
+    return (
+        op.roles == ("reduce",)
+        and not op.guarded
+        and combining_function(op) == "add"
+        and _factors(op) is not None
+    )
+
+
+def match_product(op: st.Apply) -> Product:
+    """How the cube unit does a product-sum. Raises NotVector, with the reason, when it cannot."""
+    factors = _factors(op)
+    assert factors is not None
+    _check(op, factors)
+    column = _unit_iterator(op)
+    if column is None:
+        raise refuse("a product whose result is not contiguous along one iterator", op.loc)
+    for left, right in (factors, factors[::-1]):
+        if op.input_maps[right].uses(column) and not op.input_maps[left].uses(column):
+            found = _match(op, left, right, column)
+            if found is not None:
+                return found
+    raise refuse("a product whose operands are not contiguous along rows, columns or the summed axis", op.loc)
+
+
+def _factors(op: st.Apply) -> tuple[int, int] | None:
+    """The numbers of the two inputs whose product the body is, each as it is or widened by one cast."""
+    (value, *others) = op.body.block.terminator.operands
+    if others or not isinstance(value.op, arith.Elementwise) or value.op.fn != "mul":
+        return None
+    numbers = [_input(op, arg) for arg in value.op.args]
+    if None in numbers or numbers[0] == numbers[1]:
+        return None
+    first, second = numbers
+    assert first is not None and second is not None
+    return first, second
+
+
+def _input(op: st.Apply, value: Value) -> int | None:
+    if isinstance(value.op, arith.Cast):
+        value = value.op.value
+    if value.owner is not op.body.block or value.index < op.rank:
+        return None
+    return value.index - op.rank
+
+
+def _check(op: st.Apply, factors: tuple[int, int]) -> None:
+    """Raises for dtypes, bounds and arrays that the unit does not take."""
+    total = dtype_of(op.outputs[0].type)
+    kinds = {dtype_of(op.inputs[number].type) for number in factors}
+    kind = next(iter(kinds))
+    if len(kinds) > 1 or ACCUMULATORS.get(kind) is not total:
+        names = " and ".join(sorted(str(each) for each in kinds))
+        raise refuse(f"a product of {names} added up in {total}", op.loc)
+    if op.strict:
+        raise refuse("a product-sum in the order in which it is written", op.loc)
+    if op.inits and constant_of(op.inits[0]) != 0:
+        raise refuse("a product-sum that does not start from zero", op.loc)
+    if any(not low.is_constant or low.constant for low in op.lower) or any(high.dims for high in op.upper):
+        raise refuse("a product-sum over a domain that is no box from zero", op.loc)
+    if any(kind not in ("parallel", "reduction") for kind in op.iterators):
+        raise refuse("a product-sum inside a scan", op.loc)
+    refs = [*(op.inputs[number] for number in factors), op.outputs[0]]
+    if len(op.inputs) != 2 or op.outputs[0] in op.inputs:
+        raise refuse("a product-sum that reads what it writes", op.loc)
+    if not all(_whole(ref) for ref in refs):
+        raise refuse("a product of views that are not contiguous", op.loc)
+
+
+def _whole(ref: Value) -> bool:
+    """Whether a ref is a dense array of its own."""
+    return (
+        isinstance(ref.type, RefType)
+        and ref.type.layout == "row"
+        and (isinstance(ref.owner, (Block, mem.Alloc)))
+    )
+
+
+def _unit_iterator(op: st.Apply) -> int | None:
+    """The parallel iterator along which the output is contiguous, if every parallel one walks an axis of its own."""
+    map_ = op.output_maps[0]
+    axes = [axis_of(map_, i) for i, kind in enumerate(op.iterators) if kind == "parallel"]
+    if None in axes or len(set(axes)) != len(axes):
+        return None
+    if any(map_.uses(i) for i, kind in enumerate(op.iterators) if kind == "reduction"):
+        return None
+    return next((i for i, kind in enumerate(op.iterators) if kind == "parallel" and _is_unit(map_, i)), None)
+
+
+def axis_of(map_: AffineMap, iterator: int) -> int | None:
+    """The one axis that an iterator walks forwards, or None where there is none or more than one."""
+    found = [axis for axis, expr in enumerate(map_.results) if expr.coefficient(iterator)]
+    if len(found) != 1 or map_.results[found[0]].coefficient(iterator) < 0:
+        return None
+    return found[0]
+
+
+def _is_unit(map_: AffineMap, iterator: int) -> bool:
+    """Whether neighbours along an iterator are neighbours in memory."""
+    last = len(map_.results) - 1
+    return axis_of(map_, iterator) == last and map_.results[last].coefficient(iterator) == 1
+
+
+def _match(op: st.Apply, left: int, right: int, column: int) -> Product | None:
+    maps = op.input_maps
+    parallel = [i for i, kind in enumerate(op.iterators) if kind == "parallel"]
+    sums = [i for i, kind in enumerate(op.iterators) if kind == "reduction"]
+    rows = [i for i in parallel if i != column and maps[left].uses(i) and not maps[right].uses(i)]
+    depths = [i for i in sums if maps[left].uses(i) and maps[right].uses(i)]
+    for row in (*rows[::-1], None):
+        for depth in depths[::-1]:
+            first = _factor(op, left, row, depth)
+            second = _factor(op, right, column, depth)
+            if first is not None and second is not None:
+                batch = tuple(i for i in parallel if i not in (row, column))
+                others = tuple(i for i in sums if i != depth)
+                return Product(op, first, second, row, column, depth, others, batch)
+    return None
+
+
+def _factor(op: st.Apply, number: int, free: int | None, depth: int) -> Factor | None:
+    """An operand whose depth or free iterator is contiguous while the other one steps from row to row."""
+    map_ = op.input_maps[number]
+    free_axis = None if free is None else axis_of(map_, free)
+    depth_axis = axis_of(map_, depth)
+    if depth_axis is None or free_axis == depth_axis or (free is not None and free_axis is None):
+        return None
+    if _is_unit(map_, depth):
+        return Factor(op.inputs[number], map_, free_axis, depth_axis, True)
+    if free is None or _is_unit(map_, free):
+        return Factor(op.inputs[number], map_, free_axis, depth_axis, False)
+    return None

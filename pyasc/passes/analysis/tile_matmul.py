@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Product-sums in blocks for the cube unit.
+
+    st.apply [%M, %N, %K], [%a, %b], [%zero], [%c] {iterators = ["parallel", "parallel", "reduction"], ...}
+
+becomes
+
+    tile.cores %pieces {unit = "cube", cores = 24, order = "cyclic"} {
+    ^(%piece: i64):
+      %i, %j, %rows, %columns = the block of the output
+      %sum = tile.buffer : ref<128 x 256 x f32, l0c, nz>
+      tile.loop [%K] {tile = [256]} {
+      ^(%k: i64, %depth: i64):
+        %aL1, %bL1 = tile.buffer {depth = 2}, filled by tile.copy, zero behind the end of the depth
+        tile.loop [%depth] {tile = [64]} {
+        ^(%kk: i64, %step: i64):
+          %aL0, %bL0 = tile.buffer {depth = 2}, filled by tile.copy
+          tile.matmul %aL0, %bL0, %sum, %fresh, [%rows, %columns, %step]
+        }
+      }
+      tile.copy %sum, %block, [%rows, %columns]
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyasc.ir.affine import AffineMap
+from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.dialects import arith, mem, scf, tile
+from pyasc.ir.dtypes import DType, i1, i64
+from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.product import ACCUMULATORS, Factor, Product, axis_of
+from pyasc.passes.analysis.soc import Architecture, Soc
+from pyasc.passes.analysis.tile_emit import binary, ceil_div
+from pyasc.passes.analysis.writeback import Writeback
+
+I64 = ScalarType(i64)
+FRACTAL = 16
+"""Rows and columns of a block of the output are multiples of this inside the unit."""
+_LEAST_COLUMNS = 64
+"""Blocks are not made narrower than this to occupy more cores."""
+
+
+@dataclass(frozen=True)
+class CubeTile:
+    """The most rows, columns and depth of a block: `depth` fits L1 and `step` fits L0A and L0B, two buffers each."""
+
+    rows: int
+    columns: int
+    depth: int
+    step: int
+
+
+def cube_tile(arch: Architecture, dtype: DType) -> CubeTile:
+    """The largest block that fills L0C, twice as wide as it is high as L0A is filled twice as fast as L0B."""
+    accumulators = arch.l0c // 4
+    rows = 1 << ((accumulators // 2).bit_length() - 1) // 2
+    columns = accumulators // rows
+    step = min(arch.l0b // 2 // columns, arch.l0a // 2 // rows) // dtype.bytes
+    in_l1 = arch.l1 // 2 // ((rows + columns) * dtype.bytes) // step
+    return CubeTile(rows, columns, step << (in_l1.bit_length() - 1), step)
+
+
+def lower_product(product: Product, writeback: Writeback, soc: Soc) -> Value:
+    """Emit the blocks of a product in front of its op; how many cores take part."""
+    return _Emitter(product, writeback, soc).emit()
+
+
+class _Emitter:
+    def __init__(self, product: Product, writeback: Writeback, soc: Soc) -> None:
+        self.product = product
+        self.writeback = writeback
+        self.soc = soc
+        self.tile = cube_tile(soc.arch, product.dtype)
+        self.total = ACCUMULATORS[product.dtype]
+        self.point: dict[int, Value] = {}
+        self.at = Builder.before(product.op)
+        self.at.loc = product.op.loc
+
+    def emit(self) -> Value:
+        """The split into blocks over the cores."""
+        at, p = self.at, self.product
+        rows = index(at, 1) if p.row is None else self._extent(at, p.row)
+        columns = self._extent(at, p.column)
+        batch = [self._extent(at, i) for i in p.batch]
+        height = at.value(arith.Constant.of(self.tile.rows, i64), "TILE_M")
+        down = ceil_div(at, rows, self.tile.rows, "down")
+        others = down
+        for extent in batch:
+            others = binary(at, "mul", others, extent)
+        width = self._width(at, columns, others)
+        across = self._across(at, columns, width)
+        pieces = binary(at, "mul", others, across, "pieces")
+        blocks = binary(at, "minimum", pieces, self.soc.cube_cores, "blocks")
+        body = block_of([I64], ["piece"])
+        cores = at.insert(
+            tile.Cores(count=pieces, unit="cube", cores=self.soc.cube_cores, order="cyclic", body=body)
+        )
+        inner = Builder(cores.body.block, loc=at.loc)
+        piece = cores.body.block.args[0]
+        down_at = binary(inner, "floordiv", piece, across)
+        self._batch(inner, down_at, down, batch)
+        if batch:
+            down_at = binary(inner, "mod", down_at, down)
+        i = binary(inner, "mul", down_at, height, "i")
+        j = binary(inner, "mul", binary(inner, "mod", piece, across), width, "j")
+        if p.row is not None:
+            self.point[p.row] = i
+        self.point[p.column] = j
+        rows_here = binary(inner, "minimum", binary(inner, "sub", rows, i, "below"), height, "rows")
+        beside = binary(inner, "sub", columns, j, "beside")
+        columns_here = binary(inner, "minimum", beside, width, "columns")
+        self._block(inner, rows_here, columns_here)
+        inner.insert(tile.Yield())
+        return blocks
+
+    def _extent(self, at: Builder, iterator: int) -> Value:
+        return materialise(self.product.op.upper[iterator], (), self.product.op.symbols, at)
+
+    def _width(self, at: Builder, columns: Value, others: Value) -> Value:
+        """Columns of a block: fewer than fit where there would be blocks for some of the cores alone."""
+        most = at.value(arith.Constant.of(self.tile.columns, i64), "TILE_N")
+        known = integer_of(columns)
+        if known is not None and known <= _LEAST_COLUMNS:
+            return most
+        cores = index(at, self.soc.cube_cores)
+        share = binary(at, "floordiv", cores, binary(at, "maximum", others, 1), "share")
+        wanted = binary(at, "maximum", share, 1, "wanted")
+        each = binary(at, "floordiv", binary(at, "sub", binary(at, "add", columns, wanted), 1), wanted)
+        even = binary(at, "mul", ceil_div(at, each, FRACTAL), FRACTAL, "even")
+        wide = binary(at, "maximum", even, _LEAST_COLUMNS, "wide")
+        return binary(at, "minimum", wide, most, "width")
+
+    def _across(self, at: Builder, columns: Value, width: Value) -> Value:
+        up = binary(at, "sub", binary(at, "add", columns, width), 1)
+        return binary(at, "floordiv", up, width, "across")
+
+    def _batch(self, at: Builder, number: Value, down: Value, extents: Sequence[Value]) -> None:
+        """The batch iterators as digits of the number of a row of blocks."""
+        rest = binary(at, "floordiv", number, down) if extents else number
+        for place in range(len(extents) - 1, -1, -1):
+            iterator = self.product.batch[place]
+            digit = rest
+            if place:
+                digit = binary(at, "mod", rest, extents[place])
+                rest = binary(at, "floordiv", rest, extents[place])
+            digit.name = digit.name or f"batch{place or ''}"
+            self.point[iterator] = digit
+
+    def _block(self, at: Builder, rows: Value, columns: Value) -> None:
+        """One block of the output: the sum over all of the depth, then its way out."""
+        type_ = RefType((self.tile.rows, self.tile.columns), self.total, "l0c", "nz")
+        total = at.value(tile.Buffer(types=[type_]), "sum")
+        self._bias(at, total, rows, columns)
+        inner = at
+        for iterator in self.product.sums:
+            name = self.product.op.body.block.args[iterator].name
+            bounds = (index(inner, 0), self._extent(inner, iterator), index(inner, 1))
+            body = block_of([I64], [name])
+            loop = inner.insert(
+                scf.For(lower=bounds[0], upper=bounds[1], step=bounds[2], types=[], body=body)
+            )
+            self.point[iterator] = loop.counter
+            inner = Builder.before(Builder(loop.body.block).insert(scf.Yield()))
+            inner.loc = at.loc
+        self._depth(inner, total, rows, columns)
+        self._out(at, total, rows, columns)
+
+    def _bias(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
+        """A row of start values through L1 and the bias table."""
+        bias = self.writeback.bias
+        if bias is None:
+            return
+        name, one = bias.ref.name or "bias", index(at, 1)
+        view = self._view(at, bias.ref, bias.map, (-1, len(bias.map.results) - 1), [one, columns])
+        dtype = dtype_of(bias.ref.type)
+        held = [
+            at.value(tile.Buffer(types=[RefType((1, self.tile.columns), dtype, space)]), f"{name}{word}")
+            for space, word in (("l1", "L1"), ("bt", "Table"))
+        ]
+        at.insert(tile.Copy(source=view, target=held[0], sizes=[one, columns]))
+        at.insert(tile.Copy(source=held[0], target=held[1], sizes=[one, columns]))
+        at.insert(tile.Broadcast(source=held[1], target=total, sizes=[rows, columns]))
+
+    def _depth(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
+        """The depth in pieces that fit L1."""
+        loop = at.insert(
+            tile.Loop(
+                extents=[self._extent(at, self.product.depth)],
+                tile=(self.tile.depth,),
+                body=block_of([I64, I64], ["k", "depth"]),
+            )
+        )
+        k, depth = loop.body.block.args
+        inner = Builder(loop.body.block, loc=at.loc)
+        self.point[self.product.depth] = k
+        left = self._fetch(inner, self.product.left, rows, depth, (self.tile.rows, self.tile.depth))
+        right = self._fetch(inner, self.product.right, columns, depth, (self.tile.columns, self.tile.depth))
+        self._steps(inner, (left, right, total), (rows, columns), k, depth)
+        inner.insert(tile.Yield())
+
+    def _fetch(
+        self, at: Builder, factor: Factor, free: Value, depth: Value, extents: tuple[int, int]
+    ) -> Value:
+        """A piece of an operand in L1, as it is stored."""
+        sizes = [free, depth] if factor.depth_inner else [depth, free]
+        shape = extents if factor.depth_inner else extents[::-1]
+        view = self._view(at, factor.ref, factor.map, factor.axes, sizes)
+        type_ = RefType(shape, self.product.dtype, "l1", "nz")
+        made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L1")
+        zero = 0.0 if self.product.dtype.is_float else 0
+        at.insert(tile.Copy(source=view, target=made, sizes=sizes, pad=zero))
+        return made
+
+    def _view(
+        self, at: Builder, ref: Value, map_: AffineMap, axes: tuple[int, int], sizes: Sequence[Value]
+    ) -> Value:
+        """The box of an array that the iterators' present values begin."""
+        assert isinstance(ref.type, RefType)
+        one = index(at, 1)
+        point = [self.point.get(i, index(at, 0)) for i in range(self.product.op.rank)]
+        offsets = [materialise(expr, point, self.product.op.symbols, at) for expr in map_.results]
+        extents, steps = [one] * len(offsets), [one] * len(offsets)
+        for axis, size in zip(axes, sizes, strict=True):
+            if axis >= 0:
+                extents[axis], steps[axis] = size, index(at, self._step_of(map_, axis))
+        type_ = RefType((None, None), dtype_of(ref.type), "gm", "strided")
+        made = mem.View(ref=ref, offsets=offsets, sizes=extents, steps=steps, axes=axes, types=[type_])
+        return at.value(made, ref.name)
+
+    def _step_of(self, map_: AffineMap, axis: int) -> int:
+        """Elements of an axis from one row to the next: the factor of the row, column or depth that walks it."""
+        p = self.product
+        walking = [i for i in (p.row, p.column, p.depth) if i is not None and axis_of(map_, i) == axis]
+        return map_.results[axis].coefficient(walking[0])
+
+    def _steps(
+        self,
+        at: Builder,
+        tiles: tuple[Value, Value, Value],
+        sizes: tuple[Value, Value],
+        k: Value,
+        depth: Value,
+    ) -> None:
+        """What lies in L1 in steps that fit L0A and L0B."""
+        body = block_of([I64, I64], ["kk", "step"])
+        loop = at.insert(tile.Loop(extents=[depth], tile=(self.tile.step,), body=body))
+        kk, step = loop.body.block.args
+        inner = Builder(loop.body.block, loc=at.loc)
+        p, (rows, columns) = self.product, sizes
+        left_type = RefType((self.tile.rows, self.tile.step), p.dtype, "l0a", "zz")
+        right_type = RefType((self.tile.step, self.tile.columns), p.dtype, "l0b", "zn")
+        left = self._load(inner, p.left, tiles[0], (rows, kk, step), left_type)
+        right = self._load(inner, p.right, tiles[1], (columns, kk, step), right_type)
+        fresh = self._fresh(inner, binary(inner, "add", k, kk))
+        sums = tile.Matmul(lhs=left, rhs=right, acc=tiles[2], fresh=fresh, sizes=[rows, columns, step])
+        inner.insert(sums)
+        inner.insert(tile.Yield())
+
+    def _load(
+        self, at: Builder, factor: Factor, held: Value, part: tuple[Value, Value, Value], type_: RefType
+    ) -> Value:
+        """A step of an operand from L1, turned where it is stored the other way around."""
+        free, kk, step = part
+        zero, one = index(at, 0), index(at, 1)
+        offsets, sizes = [zero, kk], [free, step]
+        if not factor.depth_inner:
+            offsets, sizes = offsets[::-1], sizes[::-1]
+        turned = factor.depth_inner == (type_.space == "l0b")
+        view = mem.View(
+            ref=held,
+            offsets=offsets,
+            sizes=sizes,
+            steps=[one, one],
+            axes=(1, 0) if turned else (0, 1),
+            types=[RefType((None, None), self.product.dtype, "l1", "nz")],
+        )
+        part_ = at.value(view)
+        made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L0")
+        at.insert(tile.Copy(source=part_, target=made, sizes=sizes[::-1] if turned else sizes))
+        return made
+
+    def _fresh(self, at: Builder, done: Value) -> Value:
+        """Whether nothing has been added up yet; a bias has."""
+        if self.writeback.bias is not None:
+            return at.value(arith.Constant.of(False, i1))
+        for iterator in self.product.sums:
+            done = binary(at, "add", done, self.point[iterator])
+        return at.value(arith.Elementwise(fn="eq", args=[done, index(at, 0)]), "fresh")
+
+    def _out(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
+        """The block into global memory, converted on its way."""
+        out, map_ = self.writeback.target, self.writeback.map
+        row = -1 if self.product.row is None else axis_of(map_, self.product.row)
+        assert row is not None
+        view = self._view(at, out, map_, (row, len(map_.results) - 1), [rows, columns])
+        at.insert(
+            tile.Copy(
+                source=total,
+                target=view,
+                sizes=[rows, columns],
+                relu=self.writeback.relu,
+                accumulate="add" if self.product.accumulates else None,
+            )
+        )
