@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import error_pages
 import kernel_pages
 
 from pyasc import knobs
@@ -40,6 +41,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "numbers.md": docs.numbers_page,
     "passes.md": passes_page,
     **kernel_pages.PAGES,
+    **error_pages.PAGES,
 }
 
 

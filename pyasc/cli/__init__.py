@@ -16,6 +16,8 @@ _COMMANDS: dict[str, str] = {
     "compile": "pyasc.cli.compile:compile_command",
     "run": "pyasc.cli.run:run_command",
     "show": "pyasc.cli.show:show_command",
+    "check": "pyasc.cli.check:check_command",
+    "explain": "pyasc.cli.explain:explain_command",
     "opt": "pyasc.cli.opt:opt_command",
     "info": "pyasc.cli.info:info_command",
     "cache": "pyasc.cli.cache:cache_command",
@@ -29,6 +31,8 @@ _HELP = """Compile Python kernels to machine code and to Ascend C, run them, and
   pyasc kernel.py -o kernel.o             the same
   pyasc run kernel.py --arg x=x.npy --arg y=zeros:float32:1024 --out y=y.npy
   pyasc show kernel.py --level cpp        what a kernel becomes, level by level
+  pyasc check kernel.py                   mistakes in kernels, without running them
+  pyasc explain PA0301                    what an error code means, and what to do
   pyasc info                              compilers and devices found here
 
 `pyasc COMMAND --help` says more. Environment variables are in docs/environment.md.

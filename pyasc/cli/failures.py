@@ -61,7 +61,12 @@ def _described(error: BaseException) -> tuple[str, int]:
         return f"error: {error}", MISSING
     if isinstance(error, OSError) or (type(error).__module__.startswith("pyasc.") and not _is_bug(error)):
         return f"error: {error}", FAILED
-    return "".join(traceback.format_exception(error)).rstrip() + "\nThis is a bug in pyasc.", BUG
+    if knobs.read().internal_traceback:
+        return "".join(traceback.format_exception(error)).rstrip() + "\nThis is a bug in pyasc.", BUG
+    from pyasc.runtime.reproducers import write_traceback
+
+    failure = InternalError(f"{type(error).__name__}: {error}", report=write_traceback(error))
+    return f"error: {failure}", BUG
 
 
 def _is_bug(error: BaseException) -> bool:

@@ -21,6 +21,7 @@ from pyasc.ir.verifier import check, verify
 from pyasc.language import dtypes as language
 from pyasc.runtime import compiler
 from pyasc.runtime.abi import PythonParam, abi_of, weak_kinds
+from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.compiler import LoweredKernel, legalise_symbol, module_of
 from pyasc.runtime.kernel import Kernel
 
@@ -57,8 +58,9 @@ def _from_python(request: Request) -> list[LoweredKernel]:
     mistakes: list[Diagnostic] = []
     for kernel in chosen_kernels(request):
         try:
-            found = specialise_for(kernel, request)
-            lowered.append(found.lowered(request.pipeline, dump=request.dump))
+            with reporting_bugs(kernel):
+                found = specialise_for(kernel, request)
+                lowered.append(found.lowered(request.pipeline, dump=request.dump))
         except CompileError as error:
             mistakes += error.diagnostics
     if mistakes:
@@ -151,9 +153,12 @@ def _is_ours(frames: TracebackType) -> bool:
 
 
 def kernels_of(module: ModuleType) -> list[Kernel]:
-    """The kernels that a module defines (not those it imports), in the order of the source, each once."""
+    """The kernels that a module defines (not those it imports), in the order of the source, each once.
+
+    A kernel from a text has no module, and counts as defined where a name stands for it.
+    """
     found = {id(v): v for v in vars(module).values() if isinstance(v, Kernel)}
-    return [kernel for kernel in found.values() if kernel.__module__ == module.__name__]
+    return [each for each in found.values() if each.py_func is None or each.__module__ == module.__name__]
 
 
 def _from_ir(request: Request) -> list[LoweredKernel]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pyasc.frontend import numeric
@@ -22,6 +23,7 @@ from pyasc.frontend.values import Array, Const, Row, Scalar, Tensor, Tuple, Val,
 from pyasc.frontend.visitor import CompileOptions, Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
+from pyasc.ir.diagnostics import Diagnostic, compile_error
 from pyasc.ir.dialects import func, py, scf
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
@@ -65,10 +67,11 @@ def compile_function(
 
     The function takes the parameters that are not `Constexpr`, in order, then one ref for each returned value.
     """
-    builder = _Function(source, signature, param_types, options or CompileOptions())
-    v = builder.visitor
-    with deep_recursion(), _errors(v):
-        builder.returns(function_result(v, v.frame))
+    with deep_recursion(), _refusing_depth(source):
+        builder = _Function(source, signature, param_types, options or CompileOptions())
+        v = builder.visitor
+        with _errors(v):
+            builder.returns(function_result(v, v.frame))
     return builder.finish()
 
 
@@ -83,11 +86,22 @@ def compile_mapped(
     A parameter whose type is a ref of one axis with the size `n` is mapped over; others are the same for all
     elements. The results are flat arrays of that size.
     """
-    builder = _Function(source, signature, param_types, options or CompileOptions())
-    v = builder.visitor
-    with deep_recursion(), _errors(v):
-        builder.map_body()
+    with deep_recursion(), _refusing_depth(source):
+        builder = _Function(source, signature, param_types, options or CompileOptions())
+        v = builder.visitor
+        with _errors(v):
+            builder.map_body()
     return builder.finish()
+
+
+@contextmanager
+def _refusing_depth(source: KernelSource) -> Iterator[None]:
+    """Turns an overflow of the stack, before any statement is visited, into a diagnostic."""
+    try:
+        yield
+    except RecursionError:
+        loc = source.location(source.node)
+        raise compile_error(Diagnostic("PA0702", f"`{source.name}` nests too deeply", loc)) from None
 
 
 class _errors:

@@ -351,6 +351,13 @@ def _no_operation(v: Visitor, fn: str, operands: Sequence[Val], reason: str) -> 
     return v.error(None, "PA0407", f"`{_SIGNS.get(fn, f'asc.{fn}')}` does not take {types}", hint=hint)
 
 
+def refuse_other_kind(v: Visitor, node: ast.AST, result: DType, array: DType) -> None:
+    """Refuse an update in place that NumPy refuses: a kind of number never becomes a lesser one."""
+    if "buif".index(result.kind) > "buif".index(array.kind):
+        message = f"the result is {result.numpy}, which does not go into an array of {array.numpy}"
+        raise v.error(node, "PA0409", message)
+
+
 def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:
     """Python's truth value: known, or as i1. Refuses arrays of several elements."""
     match value:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.text_globals import text_globals
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.location import UNKNOWN, Location
@@ -44,7 +45,7 @@ class KernelSource:
         """The source of a Python function. Raises CompileError when it cannot be found or has changed."""
         function = _unwrapped(function)
         if not isinstance(function, types.FunctionType):
-            raise _trouble("PA0104", f"{function!r} is not a Python function", hint="write it with `def`")
+            raise _trouble("PA0104", f"{function!r} is not a Python function")
         code = function.__code__
         start = Location(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
         lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -52,6 +53,7 @@ class KernelSource:
             raise _trouble(
                 "PA0101",
                 f"the source of `{function.__name__}` cannot be found in {code.co_filename!r}",
+                start,
                 hint="define it in a file or a notebook cell, or use asc.kernel_from_source(text)",
             )
         block, node = _parse_function(lines[code.co_firstlineno - 1 :], code, start)
@@ -81,9 +83,14 @@ class KernelSource:
         # As doctest and IPython do, so that messages and tracebacks can show the line.
         linecache.cache[file] = (len(text), None, lines, file)
         try:
-            tree = ast.parse(text, file)
+            with deep_recursion():
+                tree = ast.parse(text, file)
         except SyntaxError as error:
             raise _syntax_error(error, file) from error
+        except (RecursionError, MemoryError):
+            raise _too_deep(Location(file, 1, 0, 1, 0)) from None
+        except ValueError as error:
+            raise _trouble("PA0103", f"invalid text: {error}", Location(file, 1, 0, 1, 0)) from None
         names = text_globals(tree)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
@@ -151,7 +158,12 @@ def _trouble(code: str, message: str, loc: Location = UNKNOWN, hint: str = "") -
 
 def _syntax_error(error: SyntaxError, file: str) -> CompileError:
     line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
-    return _trouble("PA0103", f"invalid syntax: {error.msg}", Location(file, line, column, line, column + 1))
+    message = error.msg if error.msg.startswith("invalid syntax") else f"invalid syntax: {error.msg}"
+    return _trouble("PA0103", message, Location(file, line, column, line, column + 1))
+
+
+def _too_deep(loc: Location) -> CompileError:
+    return _trouble("PA0702", "this text nests too deeply to be read", loc)
 
 
 def _unwrapped(function: Any) -> Any:
@@ -175,6 +187,8 @@ def _parse_function(
         except SyntaxError as found:
             error = error or found
             continue
+        except (RecursionError, MemoryError):
+            raise _too_deep(start) from None
         node = _wanted(tree, code, start)
         if node is not None:
             return list(lines[: (node.end_lineno or start.line) - start.line + 1]), node
@@ -200,7 +214,8 @@ def _parse_lines(lines: Sequence[str], code: types.CodeType, start: Location) ->
     flags = ast.PyCF_ONLY_AST | code.co_flags & _FUTURE_FLAGS
     # An indented function is parsed inside an `if`, so that its columns stay those of the file.
     indented = text[:1].isspace()
-    tree = compile("if 1:\n" + text if indented else text, start.file, "exec", flags, dont_inherit=True)
+    with deep_recursion():
+        tree = compile("if 1:\n" + text if indented else text, start.file, "exec", flags, dont_inherit=True)
     return ast.increment_lineno(tree, start.line - (2 if indented else 1))
 
 

@@ -157,26 +157,16 @@ def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Ope
         total = v.expr(load)
     term = _term(v, node.value) if op.fn in ("add", "sub") else v.expr(node.value)
     if isinstance(total, (Array, Row)):
-        from pyasc.frontend.subscripts import write_whole
+        from pyasc.frontend.subscripts import update_whole
 
-        write_whole(v, total, arithmetic.binary(v, op, total, term))
+        update_whole(v, total, op, term, node)
         return
     result = add_to(v, op, total, term)
     if isinstance(total, Tensor) and isinstance(result, Tensor) and result.dtype is not total.dtype:
-        result = _same_kind(v, node, total, result)
+        numeric.refuse_other_kind(v, node, result.dtype, total.dtype)
+        result = Tensor(v.emit.cast(result.value, total.dtype))
     name_value(result, name)
     v.frame.env.set(name, result)
-
-
-def _same_kind(v: Visitor, node: ast.AugAssign, total: Tensor, result: Tensor) -> Tensor:
-    """An array keeps its type under `op=`, which NumPy refuses where the kind would change."""
-    if result.dtype.is_float and not total.dtype.is_float:
-        raise v.error(
-            node,
-            "PA0409",
-            f"the result is {result.dtype.numpy}, which does not go into a {total.dtype.numpy} array",
-        )
-    return Tensor(v.emit.cast(result.value, total.dtype))
 
 
 def annotated(v: Visitor, node: ast.AnnAssign) -> None:

@@ -244,7 +244,7 @@ def update(v: Visitor, target: ast.Subscript, op: arithmetic.Operator, node: ast
         view = item(v, owner, indices, target)
         if isinstance(view, Tensor):
             raise v.error(target, "PA0205", "an update through an index array", hint="write the loop out")
-        write_whole(v, view, arithmetic.binary(v, op, view, v.expr(node)))
+        update_whole(v, view, op, v.expr(node), target)
         return
     array, complete = _element(v, owner, indices, target)
     found = element_indices(v, complete)
@@ -253,6 +253,14 @@ def update(v: Visitor, target: ast.Subscript, op: arithmetic.Operator, node: ast
     old = Scalar(v.emit.value(py.Load(ref=array.ref, indices=found)))
     v.emit.builder.loc = outer
     store_element(v, array, found, arithmetic.binary(v, op, old, v.expr(node)))
+
+
+def update_whole(v: Visitor, array: Val, op: arithmetic.Operator, term: Val, node: ast.AST) -> None:
+    """`array op= term` in the memory of the array."""
+    result = arithmetic.binary(v, op, array, term)
+    if is_array(result):
+        numeric.refuse_other_kind(v, node, numeric.number_type(v, result).dtype, _whole(v, array).dtype)
+    write_whole(v, array, result)
 
 
 def _whole(v: Visitor, owner: Val) -> Array:

@@ -11,12 +11,19 @@ from __future__ import annotations
 import linecache
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pyasc.ir.diagnostic_codes import CODES
 from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.record import Record, changed
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 TAB_WIDTH = 4
+LINE_WIDTH = 160
+"""A longer line is shown in part."""
+
 _COLORS = {"error": "\033[1;31m", "warning": "\033[1;33m", "remark": "\033[1;36m", "note": "\033[1;34m"}
 _BOLD = "\033[1m"
 _RESET = "\033[0m"
@@ -74,12 +81,18 @@ class ResourceError(CompileError):
 
 
 class InternalError(Exception):
-    """A mistake in pyasc itself, met while it worked on the user's line `loc`."""
+    """A mistake in pyasc itself, met while it worked on the user's line `loc`.
 
-    def __init__(self, message: str, loc: Location = UNKNOWN) -> None:
+    `report` is the file that reproduces it, where one could be written.
+    """
+
+    def __init__(self, message: str, loc: Location = UNKNOWN, report: Path | None = None) -> None:
+        self.reason = message
         self.loc = loc
+        self.report = report
         where = f" while compiling {loc.file}:{loc.line}" if loc.known else ""
-        super().__init__(f"bug in pyasc{where}: {message}\nPlease report it with the kernel that shows it.")
+        what = "the kernel that shows it" if report is None else f"this file, which reproduces it: {report}"
+        super().__init__(f"bug in pyasc{where}: {message}\nPlease report it with {what}.")
 
 
 _KINDS: dict[str, type[CompileError]] = {
@@ -151,12 +164,24 @@ def _excerpt(loc: Location, label: str, mark: str, style: str, paint: _Painter) 
     if not text.strip():
         return []
     end = loc.end_column if loc.end_line == loc.line else len(text)
-    before = display_width(text[: loc.column])
-    width = max(1, display_width(text[: max(end, loc.column)]) - before)
+    text, column, end = _window(text, min(loc.column, len(text)), min(end, len(text)))
+    before = display_width(text[:column])
+    width = max(1, display_width(text[: max(end, column)]) - before)
     gutter = f"{loc.line:>5} | "
     tail = f" {label}" if label else ""
     marks = paint(style, mark * width + tail)
     return [gutter + _expand(text), " " * (len(gutter) - 2) + "| " + " " * before + marks]
+
+
+def _window(text: str, column: int, end: int) -> tuple[str, int, int]:
+    """A long line cut down to what stands around a span, and the span in it."""
+    if len(text) <= LINE_WIDTH:
+        return text, column, end
+    start = max(0, min(column - LINE_WIDTH // 4, len(text) - LINE_WIDTH))
+    shown = text[start : start + LINE_WIDTH]
+    head, tail = "..." if start else "", "..." if start + LINE_WIDTH < len(text) else ""
+    moved = len(head) - start
+    return head + shown + tail, column + moved, min(end + moved, len(head) + LINE_WIDTH)
 
 
 def display_width(text: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
+from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.device import Device, current_device
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def _specialised(kernels: Iterable[Kernel | tuple[Any, ...]], device: Device) ->
         try:
             types = kernel.types_of(args)
             if not kernel.has(device, types):
-                found.append((kernel, kernel.specialise(types)))
+                with reporting_bugs(kernel, types):
+                    found.append((kernel, kernel.specialise(types)))
         except CompileError as error:
             mistakes += error.diagnostics
     if mistakes:
@@ -62,7 +64,7 @@ def _split(requests: Sequence[Request], jobs: int) -> list[list[Request]]:
 
 
 def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Launch]]:
-    lowered = [distinct([specialisation for _, specialisation in unit], device.pipeline) for unit in units]
+    lowered = [distinct(unit, device.pipeline) for unit in units]
     if len(units) <= 1:
         return [device.build(unit) for unit in lowered]
     # Costs as much as the rest of this module to import.
@@ -72,14 +74,15 @@ def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Laun
         return list(pool.map(device.build, lowered))
 
 
-def distinct(specialisations: Sequence[Specialisation], pipeline: str = "cpu") -> list[Any]:
+def distinct(requests: Sequence[Request], pipeline: str = "cpu") -> list[Any]:
     """The kernels, lowered by a pipeline, with symbols that differ: `add`, `add_2`, ..."""
     taken: set[str] = set()
     lowered: list[Any] = []
-    for specialisation in specialisations:
+    for kernel, specialisation in requests:
         symbol = _fresh(specialisation.abi.symbol, taken)
         taken.add(symbol)
-        lowered.append(specialisation.lowered(pipeline, symbol=symbol))
+        with reporting_bugs(kernel, specialisation.types):
+            lowered.append(specialisation.lowered(pipeline, symbol=symbol))
     return lowered
 
 

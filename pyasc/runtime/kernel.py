@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
 from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
+from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.device import Device, current_device
 from pyasc.runtime.launcher import MISS, Launch, call_by_name
@@ -138,7 +139,8 @@ class Kernel:
         from pyasc.runtime.lowering import lowering_of
 
         types = self.types_of(args, kwargs)
-        return lowering_of(lambda: self.specialise(types))
+        with reporting_bugs(self, types):
+            return lowering_of(lambda: self.specialise(types))
 
     def source(self, target: str | None = None, *args: Any, **kwargs: Any) -> str:
         """The source that a target's compiler gets: C++ for `"cpu"` (the default), Ascend C for `"ascend910b1"`.
@@ -147,8 +149,9 @@ class Kernel:
         """
         from pyasc.runtime.lowering import source_of
 
-        with collection_paused():
-            specialisation = self.specialise(self.types_of(args, kwargs))
+        types = self.types_of(args, kwargs)
+        with collection_paused(), reporting_bugs(self, types):
+            specialisation = self.specialise(types)
             return source_of(specialisation, target or self.options.target or "cpu")
 
     @property
@@ -210,10 +213,11 @@ class Kernel:
         if not self.has(device, types):
             with self._lock:
                 if not self.has(device, types):
-                    with collection_paused():
-                        specialisation = self.specialise(types)
-                        lowered = specialisation.lowered(device.pipeline)
-                    (launch,) = device.build([lowered])
+                    with reporting_bugs(self, types):
+                        with collection_paused():
+                            specialisation = self.specialise(types)
+                            lowered = specialisation.lowered(device.pipeline)
+                        (launch,) = device.build([lowered])
                     return self.adopt(device, specialisation, launch)
         return self._compiled[device.name, types]
 
@@ -252,6 +256,6 @@ class Kernel:
 
 def _for_users(error: Exception) -> bool:
     """Whether the message says all there is to know: a mistake in the kernel or the call, or a failed compiler."""
-    if isinstance(error, (CompileError, LaunchError)):
+    if isinstance(error, (CompileError, LaunchError, InternalError)):
         return True
     return any(each.__name__ == "ToolchainError" for each in type(error).__mro__)

@@ -436,7 +436,7 @@ def test_syntax_errors_have_their_place() -> None:
             x[0] = = 1
         """,
         """
-        kernel.py:5:12: error[PA0103]: invalid syntax: invalid syntax
+        kernel.py:5:12: error[PA0103]: invalid syntax
             5 |     x[0] = = 1
               |            ^
           hint: correct the syntax at the caret
