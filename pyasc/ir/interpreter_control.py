@@ -21,6 +21,13 @@ def _call(frame: Frame, op: func.Call) -> Sequence[Any]:
     return Frame(frame.runtime).run(callee.body.block, frame.all(op.args))
 
 
+def _launch(frame: Frame, op: func.Launch) -> Sequence[Any]:
+    if frame.runtime.launch is None:
+        raise InterpreterError("func.launch where nothing takes launches")
+    frame.runtime.launch(op.callee, frame[op.blocks], frame.all(op.args))
+    return ()
+
+
 def _size(frame: Frame, op: func.Size) -> Sequence[Any]:
     if op.symbol not in frame.runtime.sizes:
         raise ValueError(f"size {op.symbol!r} is not bound")
@@ -75,6 +82,7 @@ def _print(frame: Frame, op: py.Print) -> Sequence[Any]:
 
 HANDLERS: dict[type[Operation], Handler] = {
     func.Call: _call,
+    func.Launch: _launch,
     func.Size: _size,
     scf.For: _for,
     scf.While: _while,

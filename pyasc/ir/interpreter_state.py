@@ -50,6 +50,7 @@ class Runtime:
     handlers: Mapping[type[Operation], Handler]
     emit: Callable[[str], None]
     reverse_parallel: bool
+    launch: Callable[[str, int, list[Any]], None] | None = None
     plans: dict[Block, _Plan] = field(default_factory=dict["Block", "_Plan"])
 
     def plan(self, block: Block) -> _Plan:

@@ -11,32 +11,34 @@ becomes `scale` with a `tile.cores` (see `tile_flat`), and
     func.func {symbol = "scale_host", kernel = false, sizes = ["N"]} {
       %N = func.size {symbol = "N"}
       ...
-      func.return %blocks
+      func.launch %blocks, [] {callee = "scale"}
+      func.return
     }
 
-A kernel of several phases becomes `scale_1`, `scale_2`, ..., to be launched one after the other.
+A kernel of several phases becomes `scale_1`, `scale_2`, ..., to be launched one after the other; a sequential loop
+around such work is one of the host's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, func, mem, py, scf, st
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func, Module
-from pyasc.ir.dtypes import i1, i64, u8
+from pyasc.ir.dtypes import i1, u8
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.ascend_scalar import can_run
+from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
-    HOST_SUFFIX,
+    Cut,
     add_fault,
     check_loads,
     cut,
     hoist_buffers,
-    needed,
+    name_workspaces,
     phase_function,
-    workspace_names,
 )
 from pyasc.passes.analysis.product import is_product, match_product
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
@@ -75,78 +77,105 @@ class LowerToTiles(Pass):
 
 def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
     """The functions of a kernel's phases, then the one for the host."""
-    parts = cut(kernel)
-    check_loads(kernel, parts.loads)
-    names = workspace_names(kernel, parts.buffers)
-    made: list[Phase] = []
-    slow: list[Operation] = []
-    for work in parts.work:
-        phase = phase_function(kernel, [work], kernel.symbol, names)
+    return _Lowering(kernel, soc, context).run()
+
+
+@dataclass
+class _Lowering:
+    """One kernel on its way to a plan of launches."""
+
+    kernel: Func
+    soc: Soc
+    context: Context
+    names: dict[Value, str] = field(default_factory=lambda: dict[Value, str]())
+
+    def run(self) -> list[Func]:
+        """The functions of the phases, then the one for the host."""
+        parts = cut(self.kernel.body.block)
+        steps = self.steps(self.kernel.body.block, parts)
+        phases = phases_of(steps)
+        _number(phases, self.kernel.symbol)
+        self.context.count("phases", len(phases))
+        host = host_function(self.kernel, parts.checks, steps)
+        for phase in phases:
+            for limit in phase.limits:
+                limit.erase()
+        return [*(each.function for each in phases), host]
+
+    def steps(self, block: Block, parts: Cut) -> list[Step]:
+        """Launches for the work of a block. What no tile fits is gathered into launches of one core."""
+        check_loads(block, parts.loads)
+        name_workspaces(self.kernel, parts.buffers, self.names)
+        made: list[Step] = []
+        slow: list[Operation] = []
+        for work in parts.work:
+            fast = self._fast(work)
+            if fast:
+                made += [*self._scalar(slow), *fast]
+                slow = []
+            else:
+                slow.append(work)
+        return made + self._scalar(slow)
+
+    def _fast(self, work: Operation) -> list[Step]:
+        """Launches that use the vector or cube unit, or none and a remark that says why."""
         try:
-            made_phase = Phase(phase, lower_phase(phase, soc))
+            return [*self._tiled(work)]
         except NotVector as error:
-            _remark(context, work, error)
-            slow.append(work)
-            continue
-        made += _scalar_phases(kernel, slow, names, context)
-        slow = []
-        made += _with_variant(kernel, made_phase, work, names, context)
-    made += _scalar_phases(kernel, slow, names, context)
-    _number(made, kernel.symbol)
-    context.count("phases", len(made))
-    tiled = [each.function for each in made if each.blocks is not None]
-    limits = [op for function in tiled for op in function.body.block if isinstance(op, py.Check)]
-    host = host_function(kernel, [*parts.checks, *limits], made)
-    for limit in limits:
+            steps = self._repeated(work)
+            if not steps:
+                _remark(self.context, work, error)
+            return steps
+
+    def _tiled(self, work: Operation) -> list[Phase]:
+        """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
+        made = phase_function(self.kernel, [work], self.kernel.symbol, self.names)
+        return self._with_variant(Phase(made, lower_phase(made.function, self.soc)), work)
+
+    def _repeated(self, work: Operation) -> list[Step]:
+        """A loop for the host to run: one that carries nothing, around launches on tiles."""
+        if not isinstance(work, scf.For) or work.kind != "sequential" or work.inits:
+            return []
+        inside = _Lowering(self.kernel, self.soc, Context(current=self.context.current), dict(self.names))
+        try:
+            parts = cut(work.body.block)
+            steps = inside.steps(work.body.block, parts)
+        except NotVector:
+            return []
+        phases = phases_of(steps)
+        # What a launch needs of its sizes has to be known before the first one.
+        if not any(phase.tiled for phase in phases) or any(phase.limits for phase in phases):
+            return []
+        self.names.update(inside.names)
+        self.context.remarks += inside.context.remarks
+        return [Repeat(work, parts.checks, steps)]
+
+    def _scalar(self, work: Sequence[Operation]) -> list[Phase]:
+        """One launch of one core for work that no tile fits, as loops over single elements."""
+        if not work:
+            return []
+        made = phase_function(self.kernel, work, self.kernel.symbol, self.names)
+        phase = made.function
+        LowerStructured().run(phase, self.context)
+        Forward().run(phase, self.context)
+        taken = {*self.names.values(), *self.kernel.sizes, *(param.name for param in self.kernel.params)}
+        hoist_buffers(phase, taken | {param.name for param in phase.params})
+        if any(isinstance(op, py.Check) for op in phase.walk()):
+            add_fault(phase)
+        return [Phase(made)]
+
+    def _with_variant(self, phase: Phase, work: Operation) -> list[Phase]:
+        """A phase, and where its tiles hold some sizes alone, one that takes its place for the others."""
+        if not phase.limits:
+            return [phase]
+        (limit,) = phase.limits
+        (slow,) = self._scalar([work])
+        if not can_run(slow.function):
+            return [phase]
+        fits = limit.condition
         limit.erase()
-    return [*(each.function for each in made), host]
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A function and how many cores it takes: a value in it, or one core.
-
-    A phase that takes part only where `fits` holds (or fails, with `otherwise`) takes no core in other launches.
-    """
-
-    function: Func
-    blocks: Value | None
-    fits: Value | None = None
-    otherwise: bool = False
-
-
-def _scalar_phases(
-    kernel: Func, work: Sequence[Operation], names: dict[Value, str], context: Context
-) -> list[Phase]:
-    """One launch of one core for work that no tile fits, as loops over single elements."""
-    if not work:
-        return []
-    phase = phase_function(kernel, work, kernel.symbol, names)
-    LowerStructured().run(phase, context)
-    Forward().run(phase, context)
-    hoist_buffers(phase, set(names.values()) | {param.name for param in kernel.params} | set(kernel.sizes))
-    if any(isinstance(op, py.Check) for op in phase.walk()):
-        add_fault(phase)
-    return [Phase(phase, None)]
-
-
-def _with_variant(
-    kernel: Func, phase: Phase, work: Operation, names: dict[Value, str], context: Context
-) -> list[Phase]:
-    """A phase, and where its tiles hold some sizes alone, one that takes its place for the others."""
-    limit = next((op for op in phase.function.body.block if isinstance(op, py.Check)), None)
-    if limit is None:
-        return [phase]
-    (slow,) = _scalar_phases(kernel, [work], names, context)
-    if not can_run(slow.function):
-        return [phase]
-    fits = limit.condition
-    limit.erase()
-    context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
-    return [
-        Phase(phase.function, phase.blocks, fits),
-        Phase(slow.function, None, fits, otherwise=True),
-    ]
+        self.context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
+        return [replace(phase, fits=fits), replace(slow, fits=fits, otherwise=True)]
 
 
 def _remark(context: Context, work: Operation, error: NotVector) -> None:
@@ -201,43 +230,3 @@ def _bytes_for_bools(phase: Func) -> None:
 
 def _is_work(op: Operation) -> bool:
     return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check))
-
-
-def host_function(kernel: Func, checks: Sequence[py.Check], phases: Sequence[Phase]) -> Func:
-    """Checks of sizes and scalars, then the cores of each phase."""
-    scalars = [param for param in kernel.params if not isinstance(param.type, RefType)]
-    region = block_of([param.type for param in scalars], [param.name for param in scalars])
-    mapping: dict[Value, Value] = dict(zip(scalars, region.block.args, strict=True))
-    at = Builder(region.block)
-    for check in checks:
-        _copy_scalars(needed(check.operands), mapping, at)
-        at.insert(check.clone(mapping))
-    results: list[Value] = []
-    for phase in phases:
-        results.append(_count(phase, mapping, at))
-    at.insert(func.Return(values=results))
-    return Func(
-        symbol=kernel.symbol + HOST_SUFFIX, kernel=False, sizes=kernel.sizes, body=region, loc=kernel.loc
-    )
-
-
-def _count(phase: Phase, mapping: dict[Value, Value], at: Builder) -> Value:
-    """The cores of one phase, computed from what its own function computes them from."""
-    count = at.value(arith.Constant.of(1, i64))
-    if phase.blocks is not None:
-        _copy_scalars(needed([phase.blocks]), mapping, at)
-        count = mapping.get(phase.blocks, phase.blocks)
-    if phase.fits is None:
-        return count
-    _copy_scalars(needed([phase.fits]), mapping, at)
-    fits, none = mapping[phase.fits], at.value(arith.Constant.of(0, i64))
-    choice = [fits, none, count] if phase.otherwise else [fits, count, none]
-    return at.value(arith.Elementwise(fn="select", args=choice))
-
-
-def _copy_scalars(ops: Sequence[Operation], mapping: dict[Value, Value], at: Builder) -> None:
-    for op in ops:
-        if isinstance(op, mem.Load):
-            raise refuse("a check, or an amount of work, that depends on data", op.loc)
-        if op.results[0] not in mapping:
-            at.insert(op.clone(mapping))

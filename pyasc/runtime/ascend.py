@@ -37,11 +37,25 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Phase:
-    """One launch: its entry and its parameters in order; sizes follow them."""
+    """What can be launched: its entry and its parameters in order; sizes follow them."""
 
     entry: str
     parameters: tuple[Parameter, ...]
     sizes: tuple[str, ...]
+
+    def named(self, numbers: Sequence[Any]) -> dict[str, Any]:
+        """The scalars of a launch by name."""
+        names = [each.name for each in self.parameters if not each.array]
+        return dict(zip(names, numbers, strict=True))
+
+
+@dataclass(frozen=True)
+class PhaseLaunch:
+    """A phase on a number of cores, and its scalars by name."""
+
+    phase: Phase
+    blocks: int
+    scalars: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,15 +69,24 @@ class AscendKernel:
 
     @property
     def host(self) -> str:
-        """The C++ of the function that says how many blocks each phase takes."""
+        """The C++ of the function that checks sizes and scalars and makes the launches in order."""
         function = self.module.function(self.abi.symbol + HOST_SUFFIX)
         return emit_host(function, self.abi.symbol, self.file.entries)
 
-    def blocks(self, scalars: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """How many cores each phase takes. Raises what the kernel's own checks of sizes and scalars raise."""
+    def launches(self, scalars: Mapping[str, Any], sizes: Mapping[str, int]) -> list[PhaseLaunch]:
+        """The launches in order. Raises what the kernel's own checks of sizes and scalars raise."""
         host = self.module.function(self.abi.symbol + HOST_SUFFIX)
-        arguments = [scalars[param.name] for param in host.params]
-        return tuple(int(count) for count in interpret(self.module, host.symbol, arguments, dict(sizes)))
+        phases = {phase.entry: phase for phase in self.phases}
+        made: list[PhaseLaunch] = []
+
+        def launch(entry: str, blocks: int, numbers: list[Any]) -> None:
+            if blocks:
+                made.append(PhaseLaunch(phases[entry], blocks, phases[entry].named(numbers)))
+
+        interpret(
+            self.module, host.symbol, [scalars[p.name] for p in host.params], dict(sizes), launch=launch
+        )
+        return made
 
     def fail(self, phase: Phase, fault: Sequence[int]) -> None:
         """Raise what the check that a phase reports stands for: its number, then the values."""

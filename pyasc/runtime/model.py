@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyasc.model.build import BuiltKernel
     from pyasc.model.driver import Argument, Finding
-    from pyasc.runtime.ascend import AscendKernel, Phase
+    from pyasc.runtime.ascend import AscendKernel, PhaseLaunch
     from pyasc.runtime.compiler import LoweredKernel
     from pyasc.runtime.launcher import Launch
 
@@ -143,19 +143,15 @@ class ModelRunner:
         arrays = _arrays_at(self.kernel.abi, addresses, sizes)
         fresh = {param.name for param in self.kernel.abi.returned}
         self.predicted_us = 0.0
-        counts = self.kernel.blocks(scalars, sizes)
-        for phase, blocks in zip(self.kernel.phases, counts, strict=True):
-            if blocks:
-                self._phase(phase, blocks, arrays, fresh, scalars, sizes)
+        for launch in self.kernel.launches(scalars, sizes):
+            self._phase(launch, arrays, fresh, sizes)
         return 0
 
     def _phase(
         self,
-        phase: Phase,
-        blocks: int,
+        launch: PhaseLaunch,
         arrays: dict[str, np.ndarray],
         fresh: set[str],
-        scalars: Mapping[str, Any],
         sizes: Mapping[str, int],
     ) -> None:
         import numpy as np
@@ -163,11 +159,12 @@ class ModelRunner:
         from pyasc.model.driver import Array, Scalar, run
         from pyasc.runtime.ascend import workspace_shape
 
+        phase = launch.phase
         arguments: list[Argument] = []
         written: list[str] = []
         for param in phase.parameters:
             if not param.array:
-                arguments.append(Scalar(param.dtype.type(scalars[param.name])))
+                arguments.append(Scalar(param.dtype.type(launch.scalars[param.name])))
                 continue
             if param.name == FAULT:
                 arrays[FAULT] = np.zeros(5, np.int64)
@@ -182,7 +179,7 @@ class ModelRunner:
             else:
                 arguments.append(Array(data, output=False, read_only=True, defined=defined, name=param.name))
         arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
-        result = run(self.built, arguments, entry=phase.entry, blocks=blocks, soc=self.soc)
+        result = run(self.built, arguments, entry=phase.entry, blocks=launch.blocks, soc=self.soc)
         for name, output in zip(written, result.outputs, strict=True):
             arrays[name][...] = output.view(arrays[name].dtype)
             fresh.discard(name)

@@ -3,32 +3,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyasc as asc
-from pyasc.runtime import model
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    pytest.mark.usefixtures("model_library"),
+]
 
 SIZES = (0, 1, 7, 8, 9, 31, 33, 63, 65, 255, 257, 1000, 20011)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def shared_library() -> Any:
-    """The model's library, which takes a minute to build, is kept from one session to the next."""
-    folder = Path(tempfile.gettempdir()) / f"pyasc-model-tests-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model, "model_cache", lambda: folder)
-        yield
 
 
 @asc.kernel

@@ -54,11 +54,14 @@ def interpreted(kernel: Any, arrays: list[np.ndarray], shape: tuple[int, ...]) -
     named = dict(zip((p.name for p in kernel.signature.parameters), arrays, strict=True)) | {"out": out}
     sizes = {"N": arrays[0].shape[0], "R": arrays[0].shape[0], "C": arrays[0].shape[-1]}
     host = next(f for f in module.functions if not f.kernel)
-    counts = interpret(module, host.symbol, [], {n: sizes[n] for n in host.sizes})
-    for phase, count in zip([f for f in module.functions if f.kernel], counts, strict=True):
-        if count:
+
+    def launch(entry: str, blocks: int, numbers: list[Any]) -> None:
+        phase = module.function(entry)
+        if blocks:
             given = [named[param.name] for param in phase.params]
-            interpret(module, phase.symbol, given, {n: sizes[n] for n in phase.sizes}, reverse_parallel=True)
+            interpret(module, entry, given, {n: sizes[n] for n in phase.sizes}, reverse_parallel=True)
+
+    interpret(module, host.symbol, [], {n: sizes[n] for n in host.sizes}, launch=launch)
     return out
 
 
@@ -112,17 +115,70 @@ def test_each_soc_is_emitted_for_or_refused(name: str) -> None:
             soc_named(name)
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
-def test_the_host_function_counts_as_the_interpreter_does(tmp_path: Path) -> None:
-    kernel = ascend_kernel(softmax.specialise(softmax.types_of()).lowered("ascend"))
-    source, library = tmp_path / "host.cpp", tmp_path / "host.so"
+@asc.kernel
+def repeated(a: asc.float32[N], b: asc.float32[N], steps: int, damping: float):
+    weight = asc.exp(-damping)
+    for t in range(steps):
+        for i in asc.parallel_for(1, N - 1):
+            b[i] = a[i] + weight * (a[i - 1] + a[i + 1])
+        for i in asc.parallel_for(1, N - 1):
+            a[i] = b[i] * asc.float32(t)
+
+
+def host_launches(kernel: Any, folder: Path, *arguments: Any) -> tuple[int, list[tuple[int, int, int]]]:
+    """What the emitted host function returns, and its launches: the entry, the cores, the bits of the first number."""
+    source, library = folder / "host.cpp", folder / "host.so"
     source.write_text(kernel.host)
-    subprocess.run(
-        ["g++", "-shared", "-fPIC", "-Wall", "-Werror", str(source), "-o", str(library)], check=True
+    command = ["g++", "-shared", "-fPIC", "-Wall", "-Werror", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)
+    made: list[tuple[int, int, int]] = []
+    numbers = ctypes.POINTER(ctypes.c_uint64)
+    types = (ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, numbers)
+
+    def launch(context: Any, entry: int, blocks: int, given: Any) -> int:
+        if blocks:
+            made.append((entry, blocks, given[0] if given else 0))
+        return 0
+
+    host = getattr(ctypes.CDLL(str(library)), f"{kernel.abi.symbol}_host")
+    return host(*arguments, ctypes.CFUNCTYPE(*types)(launch), None), made
+
+
+def planned(kernel: Any, scalars: dict[str, Any], sizes: dict[str, int]) -> list[tuple[str, int]]:
+    return [(each.phase.entry, each.blocks) for each in kernel.launches(scalars, sizes)]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_the_host_function_launches_as_the_interpreter_does(tmp_path: Path) -> None:
+    kernel = ascend_kernel(softmax.specialise(softmax.types_of()).lowered("ascend"))
+    entries = kernel.file.entries
+    for number, (rows, columns) in enumerate(((0, 1), (1, 1), (47, 2040), (48, 2041), (5000, 7))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        failed, made = host_launches(kernel, folder, ctypes.c_int64(rows), ctypes.c_int64(columns))
+        assert failed == 0
+        found = [(entries[entry], blocks) for entry, blocks, _ in made]
+        assert found == planned(kernel, {}, {"R": rows, "C": columns})
+    assert host_launches(kernel, tmp_path, ctypes.c_int64(3), ctypes.c_int64(0)) == (1, [])
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_the_host_runs_a_sequential_loop_around_phases(tmp_path: Path) -> None:
+    kernel = ascend_kernel(repeated.specialise(repeated.types_of()).lowered("ascend"))
+    scalars, sizes = {"steps": 3, "damping": 0.5}, {"N": 100}
+    plan = kernel.launches(scalars, sizes)
+    first, second = kernel.file.entries
+    assert [each.phase.entry for each in plan] == [first, second] * 3
+    weight = np.float32(np.exp(np.float32(-0.5)))
+    assert [each.scalars for each in plan[::2]] == [{"weight": pytest.approx(weight)}] * 3
+    assert [list(each.scalars.values()) for each in plan[1::2]] == [[0], [1], [2]]
+    arguments = (ctypes.c_int64(3), ctypes.c_float(0.5), ctypes.c_int64(100))
+    failed, made = host_launches(kernel, tmp_path, *arguments)
+    assert failed == 0
+    assert [(kernel.file.entries[e], b) for e, b, _ in made] == [
+        (each.phase.entry, each.blocks) for each in plan
+    ]
+    assert np.array([bits for _, _, bits in made[::2]], np.uint64).view(np.float32)[0] == pytest.approx(
+        weight
     )
-    count = ctypes.CDLL(str(library)).softmax_blocks
-    for rows, columns in ((0, 1), (1, 1), (47, 2040), (48, 2041), (5000, 7)):
-        blocks = (ctypes.c_uint32 * 2)()
-        assert count(ctypes.c_int64(rows), ctypes.c_int64(columns), blocks) == 0
-        assert tuple(blocks) == kernel.blocks({}, {"R": rows, "C": columns})
-    assert count(ctypes.c_int64(3), ctypes.c_int64(0), (ctypes.c_uint32 * 2)()) == 1
+    assert [bits for _, _, bits in made[1::2]] == [0, 1, 2]

@@ -90,6 +90,8 @@ class KernelLowering:
         for top in after:
             for op in top.walk():
                 found.update(value for value in op.operands if value in inside)
+                if isinstance(op, func.Size):
+                    found.add(op.value)
         # Constants and sizes are spelt where they are used.
         return found
 
@@ -98,7 +100,7 @@ class KernelLowering:
         made: list[nodes.Node] = []
         sizes = {
             op.symbol
-            for op in self.function.body.block
+            for op in self.function.walk()
             if isinstance(op, func.Size) and op.value in self.member_values
         }
         for value in self.function.params:

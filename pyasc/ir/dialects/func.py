@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pyasc.ir import dtypes
+from pyasc.ir.constraints import I64
 from pyasc.ir.core import Operation, Region, Value
-from pyasc.ir.declare import attribute, operands, region, result, results
+from pyasc.ir.declare import attribute, operand, operands, region, result, results
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import EFFECT, ISOLATED, NO_TERMINATOR, PURE, SINGLE_BLOCK, TERMINATOR
 from pyasc.ir.types import RefType, ScalarType, TensorType, Type
@@ -86,6 +87,31 @@ class Call(Operation, name="func.call", traits=[EFFECT]):
             return
         if len(self.args) != len(callee.params):
             yield f"{self.callee!r} takes {len(callee.params)} arguments, got {len(self.args)}"
+
+
+class Launch(Operation, name="func.launch", traits=[EFFECT]):
+    """What a host does: starts a kernel function of the module on `blocks` cores (0: it is left out).
+
+    Everything launched before is complete when it starts. Its arrays are known by name; `args` are its scalar
+    parameters in order.
+    """
+
+    callee: str = attribute()
+    blocks: Value = operand(I64)
+    args: Sequence[Value] = operands(default=())
+
+    def verify_op(self) -> Iterable[str]:
+        """The callee is a kernel function that takes as many scalars."""
+        module = next((op for op in self.ancestors() if isinstance(op, Module)), None)
+        if module is None:
+            return
+        callee = next((func for func in module.functions if func.symbol == self.callee), None)
+        if callee is None or not callee.kernel:
+            yield f"the module has no kernel {self.callee!r}"
+            return
+        scalars = [param for param in callee.params if isinstance(param.type, ScalarType)]
+        if len(self.args) != len(scalars):
+            yield f"{self.callee!r} takes {len(scalars)} scalars, got {len(self.args)}"
 
 
 class Size(Operation, name="func.size", traits=[PURE]):

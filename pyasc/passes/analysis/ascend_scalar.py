@@ -314,6 +314,13 @@ def can_run(phase: Func) -> bool:
     return True
 
 
+def has_instruction(fn: str, dtype: DType) -> bool:
+    """Whether the scalar unit computes a function of a dtype by itself."""
+    if dtype in (dtypes.f16, dtypes.bf16, dtypes.f64):
+        return False
+    return fn in (_SCALAR_FLOAT if dtype.is_float else _SCALAR_INT)
+
+
 def stored(dtype: DType) -> DType:
     """The dtype of elements in memory: a bool is a byte."""
     return dtypes.u8 if dtype is dtypes.i1 else dtype

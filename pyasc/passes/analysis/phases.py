@@ -8,14 +8,15 @@ it returns the number of cores of each phase.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.dtypes import i1, i64
-from pyasc.ir.types import RefType, ScalarType
+from pyasc.ir.dtypes import bf16, f16, i1, i64
+from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
+from pyasc.passes.analysis.ascend_scalar import has_instruction
 from pyasc.passes.analysis.tile_legalise import refuse
 
 HOST_SUFFIX = "_host"
@@ -41,10 +42,10 @@ class Cut:
     loads: list[mem.Load] = field(default_factory=lambda: list[mem.Load]())
 
 
-def cut(kernel: Func) -> Cut:
-    """Sort the top-level operations of a kernel. Raises UnsupportedError for one that has no place."""
+def cut(block: Block) -> Cut:
+    """Sort the operations of a block. Raises UnsupportedError for one that has no place."""
     made = Cut()
-    for op in kernel.body.block:
+    for op in block:
         match op:
             case mem.Alloc():
                 made.buffers.append(op)
@@ -53,7 +54,7 @@ def cut(kernel: Func) -> Cut:
                 (made.work if depends else made.checks).append(op)
             case mem.Load():
                 made.loads.append(op)
-            case func.Return():
+            case func.Return() | scf.Yield():
                 pass
             case _ if isinstance(op, _WORK):
                 made.work.append(op)
@@ -64,13 +65,13 @@ def cut(kernel: Func) -> Cut:
     return made
 
 
-def needed(roots: Iterable[Value]) -> list[Operation]:
-    """The operations outside that compute values, in order of definition, inputs first."""
+def needed(roots: Iterable[Value], leaf: Callable[[Value], bool] = lambda _: False) -> list[Operation]:
+    """The operations outside that compute values, in order of definition, inputs first; none behind a leaf."""
     seen: dict[Operation, None] = {}
 
     def visit(value: Value) -> None:
         op = value.op
-        if op is None or op in seen or isinstance(op, mem.Alloc):
+        if op is None or op in seen or isinstance(op, mem.Alloc) or leaf(value):
             return
         for operand in op.operands:
             visit(operand)
@@ -88,29 +89,91 @@ def free_values(op: Operation) -> list[Value]:
     return list(dict.fromkeys(found))
 
 
-def phase_function(kernel: Func, work: Sequence[Operation], symbol: str, names: dict[Value, str]) -> Func:
-    """A function that does the work of one phase: parameters are what it uses, workspaces behind the kernel's own."""
-    inside = set(work)
+@dataclass(frozen=True)
+class PhaseFunction:
+    """The function of one phase, the kernel's values that the host passes to it, and its parameters for them."""
+
+    function: Func
+    scalars: tuple[Value, ...]
+    params: tuple[Value, ...]
+
+
+def phase_function(
+    kernel: Func, work: Sequence[Operation], symbol: str, names: dict[Value, str]
+) -> PhaseFunction:
+    """A function that does the work of one phase.
+
+    Its parameters are what it uses: of the kernel's own, then workspaces, then numbers that the host computes, since
+    they count the iterations of a loop around the phase or the scalar unit has no instruction for them.
+    """
+    inside = {each for op in work for each in op.walk()}
     free = list(dict.fromkeys(value for op in work for value in free_values(op)))
-    before = [op for op in needed(free) if op not in inside]
+    before = [op for op in needed(free, _from_host) if op not in inside]
     used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
     buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
-    params = [param for param in kernel.params if param in used] + buffers
-    region = block_of([param.type for param in params], [names.get(param, param.name) for param in params])
+    own = [param for param in kernel.params if param in used]
+    numbers = [value for value in used if value not in own and _from_host(value)]
+    params = [*own, *buffers, *numbers]
+    region = block_of(
+        [_in_memory(param.type) for param in params], _names(kernel, [*own, *buffers], numbers, names)
+    )
     mapping: dict[Value, Value] = dict(zip(params, region.block.args, strict=True))
     at = Builder(region.block)
-    order = {op: number for number, op in enumerate(kernel.body.block)}
+    order = {op: number for number, op in enumerate(kernel.walk())}
     for op in sorted({*before, *work}, key=order.__getitem__):
         at.insert(op.clone(mapping))
     at.insert(func.Return())
     written = _written(region.block)
-    return Func(
+    function = Func(
         symbol=symbol,
         sizes=kernel.sizes,
         written=tuple(i for i, value in enumerate(region.block.args) if value in written),
         body=region,
         loc=kernel.loc,
     )
+    scalars = tuple(param for param in params if not isinstance(param.type, RefType))
+    return PhaseFunction(function, scalars, tuple(mapping[value] for value in scalars))
+
+
+def _from_host(value: Value) -> bool:
+    """Whether a phase is given a number: a loop's counter, or what takes more than the scalar unit has."""
+    if not isinstance(value.type, ScalarType):
+        return False
+    if value.op is None:
+        return True
+    return _takes_detours(value.op) and not any(isinstance(op, mem.Load) for op in needed([value]))
+
+
+def _takes_detours(op: Operation) -> bool:
+    if isinstance(op, arith.Elementwise):
+        return not has_instruction(op.fn, dtype_of(op.args[-1].type))
+    if not isinstance(op, arith.Cast):
+        return False
+    return dtype_of(op.value.type).is_float or dtype_of(op.result.type) in (f16, bf16)
+
+
+def _in_memory(type_: Type) -> Type:
+    """A buffer of any space becomes one in global memory."""
+    return RefType(type_.shape, type_.dtype) if isinstance(type_, RefType) else type_
+
+
+def _names(
+    kernel: Func, refs: Sequence[Value], numbers: Sequence[Value], names: dict[Value, str]
+) -> list[str]:
+    taken = {param.name for param in kernel.params} | set(kernel.sizes) | set(names.values())
+    made = [names.get(ref, ref.name) for ref in refs]
+    for value in numbers:
+        made.append(unused(value.name or "number", taken))
+    return made
+
+
+def unused(base: str, taken: set[str]) -> str:
+    """A name that nothing has yet, which is then taken."""
+    name, number = base, 1
+    while name in taken:
+        name, number = f"{base}{number}", number + 1
+    taken.add(name)
+    return name
 
 
 def hoist_buffers(phase: Func, taken: set[str]) -> None:
@@ -120,10 +183,7 @@ def hoist_buffers(phase: Func, taken: set[str]) -> None:
             continue
         if all(isinstance(extent, int) for extent in op.ref.type.shape):
             continue
-        name, number = op.ref.name or "temporary", 1
-        while name in taken:
-            name, number = f"{op.ref.name or 'temporary'}{number}", number + 1
-        taken.add(name)
+        name = unused(op.ref.name or "temporary", taken)
         buffer = phase.body.block.add_arg(RefType(op.ref.type.shape, op.ref.type.dtype), name)
         op.replace_with([buffer])
         phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
@@ -164,11 +224,11 @@ def written_operands(op: Operation) -> list[Value]:
     return made
 
 
-def check_loads(kernel: Func, loads: Sequence[mem.Load]) -> None:
+def check_loads(block: Block, loads: Sequence[mem.Load]) -> None:
     """Raises UnsupportedError for a scalar that is read before a later phase writes the array it came from."""
     for load in loads:
         seen = False
-        for op in kernel.body.block:
+        for op in block:
             seen |= op is load
             if seen and isinstance(op, _WORK) and _writes(op, load.ref) and _used_after(load, op):
                 raise refuse(
@@ -189,17 +249,10 @@ def _used_after(load: mem.Load, write: Operation) -> bool:
     return False
 
 
-def workspace_names(kernel: Func, buffers: Sequence[mem.Alloc]) -> dict[Value, str]:
-    """A name that no parameter has for each buffer between phases."""
-    taken = {param.name for param in kernel.params} | set(kernel.sizes)
-    names: dict[Value, str] = {}
+def name_workspaces(kernel: Func, buffers: Sequence[mem.Alloc], names: dict[Value, str]) -> None:
+    """Give each buffer between phases a name that no parameter has. Raises UnsupportedError for an unknown size."""
+    taken = {param.name for param in kernel.params} | set(kernel.sizes) | set(names.values())
     for buffer in buffers:
-        base = buffer.ref.name or "temporary"
-        name, number = base, 1
-        while name in taken:
-            name, number = f"{base}{number}", number + 1
-        taken.add(name)
-        names[buffer.ref] = name
-        assert isinstance(buffer.ref.type, RefType)
-        buffer.ref.type = RefType(buffer.ref.type.shape, buffer.ref.type.dtype)
-    return names
+        if isinstance(buffer.ref.type, RefType) and None in buffer.ref.type.shape:
+            raise refuse("a temporary array whose size no size of the kernel gives", buffer.loc)
+        names[buffer.ref] = unused(buffer.ref.name or "temporary", taken)
