@@ -330,8 +330,9 @@ def promoted(v: Visitor, operands: Sequence[Val]) -> NumberType:
 def application(v: Visitor, fn: str, operands: Sequence[Val]) -> tuple[str, NumberType]:
     """The row of the number table that computes `fn`, and the type that its operands are converted to."""
     try:
-        return promotion.application(fn, *(number_type(v, each) for each in operands))
+        row, number = promotion.application(fn, *(number_type(v, each) for each in operands))
     except TypeError as error:
+<<<<<<< ours
         raise _no_operation(v, fn, operands, str(error)) from None
 
 
@@ -356,6 +357,11 @@ def refuse_other_kind(v: Visitor, node: ast.AST, result: DType, array: DType) ->
     if "buif".index(result.kind) > "buif".index(array.kind):
         message = f"the result is {result.numpy}, which does not go into an array of {array.numpy}"
         raise v.error(node, "PA0409", message)
+=======
+        raise v.error(None, "PA0407", str(error)) from None
+    # A Python float that comes out of Python ints has no operand that says how wide it is.
+    return row, weak_float(v) if number == WEAK_FLOAT else number
+>>>>>>> theirs
 
 
 def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:

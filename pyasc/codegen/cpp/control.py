@@ -119,8 +119,8 @@ def _body(
 ) -> list[nodes.Node]:
     """A loop body and the assignments that make the next iteration's carried values."""
     outer, state.out = state.out, []
-    for arg, value, name in zip(carried, block.terminator.operands, variables, strict=False):
-        if _updates_in_place(arg, value, block):
+    for value, name in zip(block.terminator.operands, variables, strict=False):
+        if carried and _updates_in_place(state, name, value, block):
             state.targets[value] = name
     for op in block:
         if op is not block.last:
@@ -132,12 +132,16 @@ def _body(
     return inner
 
 
-def _updates_in_place(arg: Value, value: Value, block: Block) -> bool:
-    """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later."""
+def _updates_in_place(state: FunctionLowering, name: str, value: Value, block: Block) -> bool:
+    """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later.
+
+    A `while` may hand its variables on in another order, or one of them twice, so all who read it are asked.
+    """
     op = value.op
     if op is None or op.parent is not block or op.regions:
         return False
-    return list(arg.uses) == [op]
+    readers = [arg for arg in block.args if state.exprs[arg].text == name]
+    return all(use is op for arg in readers for use in arg.uses)
 
 
 def _assign(

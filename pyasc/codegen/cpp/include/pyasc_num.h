@@ -257,19 +257,20 @@ PA_FN double pa_mad(double a, double b, double c) {
 }
 
 // Float to integer truncates, saturates, and sends NaN to 0. `limit` is the first power of two
-// that does not fit: exact in every float type, unlike the largest integer.
+// that does not fit: exact in every float type, unlike the largest integer. Fractions are made 0 before
+// they are converted, since g++ replaces (float)(int)x by trunc(x), which is -0.0 for a negative one.
 template <class To, class From> PA_FN To pa_float_to_int(From x) {
   typedef pa_int<To> I;
   if constexpr (I::bits < 32) {
     const From low = (From)I::min, high = (From)I::max;
     From inside = x < low ? low : x;
     inside = inside > high ? high : inside;
-    return (To)(int32_t)(x == x ? inside : From(0));
+    return (To)(int32_t)(pa_abs(x) >= From(1) ? inside : From(0));
   } else {
     const From limit = (From)(uint64_t(1) << (I::bits - 1)) * (I::is_signed ? From(1) : From(2));
     const From low = I::is_signed ? -limit : From(0);
     const bool fits = (x >= low) & (x < limit);
-    const To inside = (To)(fits ? x : From(0));
+    const To inside = (To)(fits & (pa_abs(x) >= From(1)) ? x : From(0));
     return x >= limit ? I::max : (x < low ? I::min : inside);
   }
 }
