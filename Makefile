@@ -5,6 +5,8 @@
 .PHONY: help setup demo test check lint format types sizes docs fuzz bench update-golden clean
 
 BIN := .venv/bin
+SEED ?= 0
+COUNT ?= 5000
 export PYTHONUNBUFFERED := 1
 
 help:  ## print the targets
@@ -38,8 +40,10 @@ sizes: setup
 docs: setup  ## rewrite the generated pages of docs/
 	@$(BIN)/python tools/gendocs.py
 
-fuzz: setup  ## long random campaigns
+fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SEED
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -m "fuzz or not fuzz" tests/property
+	for kind in scalars; do \
+	    $(BIN)/python -m tests.property.campaign $$kind --from $(SEED) --count $(COUNT) --jobs 2 || exit 1; done
 
 bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
 	@$(BIN)/python -m pip install -q -e '.[bench]'
