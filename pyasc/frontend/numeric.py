@@ -332,8 +332,9 @@ def application(v: Visitor, fn: str, operands: Sequence[Val]) -> tuple[str, Numb
     try:
         row, number = promotion.application(fn, *(number_type(v, each) for each in operands))
     except TypeError as error:
-<<<<<<< ours
         raise _no_operation(v, fn, operands, str(error)) from None
+    # A Python float that comes out of Python ints has no operand that says how wide it is.
+    return row, weak_float(v) if number == WEAK_FLOAT else number
 
 
 _SIGNS = {
@@ -357,11 +358,6 @@ def refuse_other_kind(v: Visitor, node: ast.AST, result: DType, array: DType) ->
     if "buif".index(result.kind) > "buif".index(array.kind):
         message = f"the result is {result.numpy}, which does not go into an array of {array.numpy}"
         raise v.error(node, "PA0409", message)
-=======
-        raise v.error(None, "PA0407", str(error)) from None
-    # A Python float that comes out of Python ints has no operand that says how wide it is.
-    return row, weak_float(v) if number == WEAK_FLOAT else number
->>>>>>> theirs
 
 
 def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:
