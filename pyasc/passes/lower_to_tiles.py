@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import mem, py, scf, st
+from pyasc.ir.dialects import mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.dtypes import i1, u8
 from pyasc.ir.types import RefType
@@ -46,6 +46,7 @@ from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_matmul import lower_product
+from pyasc.passes.analysis.tile_products import cores_of, lower_products
 from pyasc.passes.analysis.tile_rows import of_apply, of_loop
 from pyasc.passes.analysis.tile_rows_emit import lower_rows
 from pyasc.passes.analysis.writeback import plain
@@ -91,6 +92,7 @@ class _Lowering:
 
     def run(self) -> list[Func]:
         """The functions of the phases, then the one for the host."""
+        lower_products(self.kernel, self.soc)
         parts = cut(self.kernel.body.block)
         steps = self.steps(self.kernel.body.block, parts)
         phases = phases_of(steps)
@@ -197,10 +199,10 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
     work = next(op for op in phase.body.block if _is_work(op))
     at = Builder.before(work)
     at.loc = work.loc
-    if isinstance(work, st.Apply) and is_product(work):
-        blocks = lower_product(match_product(work), plain(work), soc)
-        work.drop()
-        work.unlink()
+    if isinstance(work, tile.Cores):
+        blocks = cores_of(work, at)
+    elif isinstance(work, st.Apply) and is_product(work):
+        blocks = lower_product(match_product(work, work.output_maps[0]), plain(work), soc)
     elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):

@@ -19,10 +19,12 @@ from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.cube_operands import (
     OPERAND_SPACES,
     CubeOperand,
+    clear,
     depth_unit,
     operand_of,
     round_up,
     space_of,
+    to_fractals,
 )
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
@@ -46,6 +48,8 @@ class CubeLowering:
     tensors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     operands: dict[Value, CubeOperand] = field(default_factory=lambda: dict[Value, CubeOperand]())
     globals: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    counters: list[Value] = field(default_factory=lambda: list[Value]())
+    bias: Value | None = None
 
     def run(self) -> None:
         """Fill the new function."""
@@ -104,6 +108,7 @@ class CubeLowering:
                     scf.For(lower=bounds[0], upper=bounds[1], step=bounds[2], types=[], body=body)
                 )
                 self.mapping[op.counter] = loop.counter
+                self.counters.append(loop.counter)
                 self._inside(op.body.block, loop)
             case tile.Buffer() if space_of(op.tile) == "l0c":
                 self._begin(op, at)
@@ -111,7 +116,11 @@ class CubeLowering:
                 self._copy(op, at, taken)
             case tile.Matmul():
                 self._multiply(op, at)
-            case tile.Buffer() | mem.View() | tile.Broadcast() | tile.Yield() | scf.Yield() | func.Return():
+            case tile.Broadcast():
+                self.bias = op.source
+            case scf.If():
+                self._empty(op, at)
+            case tile.Buffer() | mem.View() | tile.Yield() | scf.Yield() | func.Return():
                 pass
             case _ if not op.regions:
                 at.insert(op.clone(self.mapping))
@@ -154,6 +163,7 @@ class CubeLowering:
             op.body.block.args[1].name,
         )
         self.mapping.update(zip(op.body.block.args, [loop.counter, size], strict=True))
+        self.counters.append(loop.counter)
         if not inner_loop:
             self.depth = size
             self.padded_depth = round_up(inner, size, depth_unit(self.dtype), "depthPadded")
@@ -182,13 +192,44 @@ class CubeLowering:
         source, target = space_of(op.source), space_of(op.target)
         if source == "l0c":
             self._copy_out(op, at)
-        elif target == "l1":
+        elif target == "l1" and op.target in self.operands:
             self._copy_in(op, at)
-            made = asc.DeQue(queue=self.queues[op.target], types=[self._type(op.target)])
-            tensor = self.tensors[op.target] = at.value(made, op.target.name)
-            taken.append((self.queues[op.target], tensor))
+            self._dequeue(op.target, at, taken)
+        elif target == "l1":
+            self._copy_row(op, at)
+        elif target == "bt":
+            self._load_row(op, at)
+            self._dequeue(op.target, at, taken)
         else:
             self._load(op, at)
+
+    def _dequeue(self, tile_: Value, at: Builder, taken: list[tuple[Value, Value]]) -> None:
+        """Take a filled tensor for the rest of a block."""
+        queue = self.queues[tile_]
+        made = asc.DeQue(queue=queue, types=[self._type(tile_)])
+        self.tensors[tile_] = at.value(made, tile_.name)
+        taken.append((queue, self.tensors[tile_]))
+
+    def _copy_row(self, op: tile.Copy, outer: Builder) -> None:
+        """A row of start values into L1."""
+        at = self._method(outer, "CopyBias")
+        tensor = self._take(at, op.target)
+        source, _ = self.place(at, op.source)
+        columns = self.value(op.sizes[1])
+        to_fractals(at, tensor, source, index(at, 1), columns, columns, index(at, 1))
+        at.insert(asc.EnQue(queue=self.queues[op.target], tensor=tensor))
+        at.insert(asc.End())
+
+    def _load_row(self, op: tile.Copy, outer: Builder) -> None:
+        """A row of start values from L1 into the bias table, whole fractals of it."""
+        at = self._method(outer, "LoadBias")
+        made = asc.DeQue(queue=self.queues[op.source], types=[self._type(op.source)])
+        source = at.value(made, op.source.name)
+        tensor = self._take(at, op.target)
+        at.insert(asc.DataCopy(dst=tensor, src=source, amount=[self.padded_columns]))
+        at.insert(asc.EnQue(queue=self.queues[op.target], tensor=tensor))
+        at.insert(asc.FreeTensor(queue=self.queues[op.source], tensor=source))
+        at.insert(asc.End())
 
     def _type(self, tile_: Value) -> RefType:
         assert isinstance(tile_.type, RefType)
@@ -245,27 +286,66 @@ class CubeLowering:
 
     def _multiply(self, op: tile.Matmul, outer: Builder) -> None:
         """One product into L0C, and a barrier where the unit needs one between two."""
+        first = None
+        if self.bias is not None:
+            done = index(outer, 0)
+            for counter in self.counters:
+                done = binary(outer, "add", done, counter)
+            first = outer.value(arith.Elementwise(fn="eq", args=[done, index(outer, 0)]), "first")
         at = self._method(outer, "Multiply")
-        pair: list[Value] = []
+        self._take_pair(at, op)
+        if first is None:
+            self._mmad(at, op, ())
+        else:
+            branch = at.insert(scf.If(condition=first, types=[], then=block_of(), otherwise=block_of()))
+            for region, bias in ((branch.then, self._biases()), (branch.otherwise, ())):
+                inner = Builder(region.block, loc=at.loc)
+                self._mmad(inner, op, bias)
+                inner.insert(scf.Yield())
+        self._barrier(at, self.padded_rows, self.padded_columns)
+        self._free_pair(at, op)
+
+    def _biases(self) -> Sequence[Value]:
+        """The row that the first product starts from, if there is one."""
+        return () if self.bias is None else (self.tensors[self.bias],)
+
+    def _take_pair(self, at: Builder, op: tile.Matmul) -> None:
+        self.pair: list[Value] = []
         for each in (op.lhs, op.rhs):
             made = asc.DeQue(queue=self.queues[each], types=[self._type(each)])
-            pair.append(at.value(made, each.name))
-        rows, columns, step = self.padded_rows, self.padded_columns, self.value(op.sizes[2])
-        at.insert(
-            asc_cube.Mmad(
-                dst=self.tensors[op.acc],
-                fm=pair[0],
-                filter=pair[1],
-                m=rows,
-                n=columns,
-                k=step,
-                fresh=self.value(op.fresh),
-            )
-        )
-        self._barrier(at, rows, columns)
-        for each, tensor in zip((op.lhs, op.rhs), pair, strict=True):
+            self.pair.append(at.value(made, each.name))
+
+    def _mmad(self, at: Builder, op: tile.Matmul, bias: Sequence[Value]) -> None:
+        m, n, k = self.padded_rows, self.padded_columns, self.value(op.sizes[2])
+        fresh, acc = self.value(op.fresh), self.tensors[op.acc]
+        fm, filter_ = self.pair
+        at.insert(asc_cube.Mmad(dst=acc, fm=fm, filter=filter_, bias=bias, m=m, n=n, k=k, fresh=fresh))
+
+    def _free_pair(self, at: Builder, op: tile.Matmul) -> None:
+        for each, tensor in zip((op.lhs, op.rhs), self.pair, strict=True):
             at.insert(asc.FreeTensor(queue=self.queues[each], tensor=tensor))
         at.insert(asc.End())
+
+    def _empty(self, op: scf.If, at: Builder) -> None:
+        """Where there is nothing to add up, one step of zeros."""
+        condition = self.value(op.condition)
+        branch = at.insert(scf.If(condition=condition, types=[], then=block_of(), otherwise=block_of()))
+        Builder(branch.otherwise.block, loc=at.loc).insert(scf.Yield())
+        outer = Builder(branch.then.block, loc=at.loc)
+        inner = self._method(outer, "Clear")
+        outer.insert(scf.Yield())
+        for each in op.then.block:
+            if isinstance(each, tile.Fill):
+                rows = self.padded_rows if space_of(each.target) == "l0a" else self.padded_columns
+                tensor = self._take(inner, each.target)
+                clear(inner, tensor, index(inner, 1), binary(inner, "floordiv", rows, 16), index(inner, 0))
+                inner.insert(asc.EnQue(queue=self.queues[each.target], tensor=tensor))
+            elif isinstance(each, tile.Matmul):
+                self._take_pair(inner, each)
+                self._mmad(inner, each, self._biases())
+                self._free_pair(inner, each)
+            elif not isinstance(each, scf.Yield):
+                inner.insert(each.clone(self.mapping))
 
     def _barrier(self, at: Builder, rows: Value, columns: Value) -> None:
         fractals = [binary(at, "floordiv", each, 16) for each in (rows, columns)]

@@ -93,7 +93,7 @@ class CubeOperand:
         """A piece of `free` x `depth` into L1; each size comes with its padded form, `pitch` from row to row."""
         if self.depth_inner:
             pitch = depth[0] if pitch is None else pitch
-            _to_fractals(at, dst, src, free[0], depth[0], pitch, free[1])
+            to_fractals(at, dst, src, free[0], depth[0], pitch, free[1])
             if self.c0 < depth_unit(self.dtype):
                 self._clear_columns(at, dst, free[1], depth)
         elif self.dtype.bytes == 4:
@@ -101,7 +101,7 @@ class CubeOperand:
             self._strips(at, dst, src, pitch, free, depth[0])
         else:
             assert pitch is not None
-            _to_fractals(at, dst, src, depth[0], free[0], pitch, depth[1])
+            to_fractals(at, dst, src, depth[0], free[0], pitch, depth[1])
             self._clear_rows(at, dst, free[1], depth)
 
     def _clear_columns(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
@@ -109,14 +109,14 @@ class CubeOperand:
         filled = round_up(at, depth[0], self.c0, "filled")
         inner = _when(at, "lt", filled, depth[1])
         start = _part(inner, dst, binary(inner, "mul", filled, padded))
-        _clear(inner, start, index(inner, 1), padded, index(inner, 0))
+        _clear_part(inner, start, index(inner, 1), padded, index(inner, 0))
 
     def _clear_rows(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
         """The rows behind the end of the depth, in every column of fractals."""
         inner = _when(at, "lt", depth[0], depth[1])
         start = _part(inner, dst, binary(inner, "mul", depth[0], self.c0))
         columns = binary(inner, "floordiv", padded, self.c0)
-        _clear(inner, start, columns, binary(inner, "sub", depth[1], depth[0]), depth[0])
+        _clear_part(inner, start, columns, binary(inner, "sub", depth[1], depth[0]), depth[0])
 
     def _strips(self, at: Builder, dst: Value, src: Value, pitch: Value, free: Pair, depth: Value) -> None:
         """Every 16 rows of the depth by themselves, so that two fractals beside each other are a square."""
@@ -125,14 +125,14 @@ class CubeOperand:
         rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), _ROWS, "rows")
         strip = _part(inner, dst, binary(inner, "mul", row, free[1]))
         line = _part(inner, src, binary(inner, "mul", row, pitch))
-        _to_fractals(inner, strip, line, rows, free[0], pitch, index(inner, _ROWS))
+        to_fractals(inner, strip, line, rows, free[0], pitch, index(inner, _ROWS))
         inner.insert(scf.Yield())
         left = binary(at, "mod", depth, _ROWS, "left")
         inner = _when(at, "gt", left, index(at, 0))
         whole = binary(inner, "mul", binary(inner, "sub", depth, left), free[1])
         start = _part(inner, dst, binary(inner, "add", whole, binary(inner, "mul", left, self.c0)))
         columns = binary(inner, "floordiv", free[1], self.c0)
-        _clear(inner, start, columns, binary(inner, "sub", index(inner, _ROWS), left), left)
+        _clear_part(inner, start, columns, binary(inner, "sub", index(inner, _ROWS), left), left)
 
     def load(self, at: Builder, dst: Value, src: Value, step: Pair, padded: Value, depth: Value) -> None:
         """A step of the depth, which begins at `step[0]` and is `step[1]` long, of `padded` rows or columns."""
@@ -226,9 +226,10 @@ class CubeOperand:
         )
 
 
-def _to_fractals(
+def to_fractals(
     at: Builder, dst: Value, src: Value, rows: Value, columns: Value, pitch: Value, padded: Value
 ) -> None:
+    """Rows of global memory, `pitch` apart, to columns of fractals of `padded` rows."""
     zero, one = index(at, 0), index(at, 1)
     at.insert(
         asc_cube.Nd2Nz(
@@ -246,15 +247,20 @@ def _to_fractals(
     )
 
 
-def _clear(at: Builder, dst: Value, repeat: Value, blocks: Value, gap: Value) -> None:
-    """Zeros in L1; bytes are cleared as 16-bit elements, which the call takes."""
+def clear(at: Builder, dst: Value, repeat: Value, blocks: Value, gap: Value) -> None:
+    """Zeros on chip; bytes are cleared as 16-bit elements, which the call takes."""
     dtype = dtype_of(dst.type)
     if dtype.bytes == 1:
+        assert isinstance(dst.type, RefType)
         dtype = dtypes.f16
-        type_ = RefType((None,), dtype, "l1", "nz")
+        type_ = RefType((None,), dtype, dst.type.space, dst.type.layout)
         dst = at.value(asc.ReinterpretCast(tensor=dst, types=[type_]))
     zero = at.value(arith.Constant.of(0.0, dtype))
     at.insert(asc_cube.InitConstValue(dst=dst, repeat=repeat, blocks=blocks, gap=gap, value=zero))
+
+
+def _clear_part(at: Builder, dst: Value, repeat: Value, blocks: Value, gap: Value) -> None:
+    clear(at, dst, repeat, blocks, gap)
     at.insert(scf.Yield())
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, func, mem, py, scf, st
+from pyasc.ir.dialects import arith, func, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, i1, i64
 from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
@@ -27,7 +27,7 @@ FAULT = "pyasc_fault"
 FAULT_SUFFIX = "_fault_"
 """Before the number of a check, in the name of the function that raises it on the host."""
 
-_WORK = (st.Apply, scf.For, scf.If, scf.While, mem.Store, mem.Copy, mem.Atomic)
+_WORK = (st.Apply, tile.Cores, scf.For, scf.If, scf.While, mem.Store, mem.Copy, mem.Atomic)
 _SCALAR = (arith.Constant, arith.Elementwise, arith.Cast, func.Size, mem.Dim)
 
 
@@ -210,8 +210,15 @@ def _written(block: Block) -> set[Value]:
     found: set[Value] = set()
     for top in block:
         for op in top.walk():
-            found.update(written_operands(op))
+            found.update(_array_of(value) for value in written_operands(op))
     return found
+
+
+def _array_of(ref: Value) -> Value:
+    """What a view is a view of."""
+    while isinstance(ref.owner, mem.View):
+        ref = ref.owner.ref
+    return ref
 
 
 def written_operands(op: Operation) -> list[Value]:

@@ -80,12 +80,12 @@ def is_product(op: st.Apply) -> bool:
     )
 
 
-def match_product(op: st.Apply) -> Product:
-    """How the cube unit does a product-sum. Raises NotVector, with the reason, when it cannot."""
+def match_product(op: st.Apply, target: AffineMap) -> Product:
+    """How the cube unit does a product-sum whose result `target` walks. Raises NotVector when it cannot."""
     factors = _factors(op)
     assert factors is not None
     _check(op, factors)
-    column = _unit_iterator(op)
+    column = _unit_iterator(op, target)
     if column is None:
         raise refuse("a product whose result is not contiguous along one iterator", op.loc)
     for left, right in (factors, factors[::-1]):
@@ -149,9 +149,8 @@ def _whole(ref: Value) -> bool:
     )
 
 
-def _unit_iterator(op: st.Apply) -> int | None:
-    """The parallel iterator along which the output is contiguous, if every parallel one walks an axis of its own."""
-    map_ = op.output_maps[0]
+def _unit_iterator(op: st.Apply, map_: AffineMap) -> int | None:
+    """The parallel iterator along which the result is contiguous, if every parallel one walks an axis of its own."""
     axes = [axis_of(map_, i) for i, kind in enumerate(op.iterators) if kind == "parallel"]
     if None in axes or len(set(axes)) != len(axes):
         return None

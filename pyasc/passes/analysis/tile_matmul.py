@@ -9,12 +9,13 @@ becomes
     ^(%piece: i64):
       %i, %j, %rows, %columns = the block of the output
       %sum = tile.buffer : ref<128 x 256 x f32, l0c, nz>
+      %aL0, %bL0 = tile.buffer {depth = 2}
       tile.loop [%K] {tile = [256]} {
       ^(%k: i64, %depth: i64):
         %aL1, %bL1 = tile.buffer {depth = 2}, filled by tile.copy, zero behind the end of the depth
         tile.loop [%depth] {tile = [64]} {
         ^(%kk: i64, %step: i64):
-          %aL0, %bL0 = tile.buffer {depth = 2}, filled by tile.copy
+          tile.copy to %aL0 and %bL0
           tile.matmul %aL0, %bL0, %sum, %fresh, [%rows, %columns, %step]
         }
       }
@@ -36,7 +37,7 @@ from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.product import ACCUMULATORS, Factor, Product, axis_of
 from pyasc.passes.analysis.soc import Architecture, Soc
 from pyasc.passes.analysis.tile_emit import binary, ceil_div
-from pyasc.passes.analysis.writeback import Writeback
+from pyasc.passes.analysis.writeback import Access, Writeback
 
 I64 = ScalarType(i64)
 FRACTAL = 16
@@ -66,20 +67,25 @@ def cube_tile(arch: Architecture, dtype: DType) -> CubeTile:
 
 
 def lower_product(product: Product, writeback: Writeback, soc: Soc) -> Value:
-    """Emit the blocks of a product in front of its op; how many cores take part."""
-    return _Emitter(product, writeback, soc).emit()
+    """Replace a product, and what its way out does, by blocks; how many cores take part."""
+    consumed = writeback.consumed or (product.op,)
+    blocks = _Emitter(product, writeback, soc, Builder.before(consumed[0])).emit()
+    for op in consumed:
+        op.drop()
+        op.unlink()
+    return blocks
 
 
 class _Emitter:
-    def __init__(self, product: Product, writeback: Writeback, soc: Soc) -> None:
+    def __init__(self, product: Product, writeback: Writeback, soc: Soc, at: Builder) -> None:
         self.product = product
         self.writeback = writeback
         self.soc = soc
         self.tile = cube_tile(soc.arch, product.dtype)
         self.total = ACCUMULATORS[product.dtype]
         self.point: dict[int, Value] = {}
-        self.at = Builder.before(product.op)
-        self.at.loc = product.op.loc
+        self.at = at
+        at.loc = product.op.loc
 
     def emit(self) -> Value:
         """The split into blocks over the cores."""
@@ -156,6 +162,8 @@ class _Emitter:
         type_ = RefType((self.tile.rows, self.tile.columns), self.total, "l0c", "nz")
         total = at.value(tile.Buffer(types=[type_]), "sum")
         self._bias(at, total, rows, columns)
+        self._steps_buffers(at)
+        self._empty(at, total, rows, columns)
         inner = at
         for iterator in self.product.sums:
             name = self.product.op.body.block.args[iterator].name
@@ -176,7 +184,7 @@ class _Emitter:
         if bias is None:
             return
         name, one = bias.ref.name or "bias", index(at, 1)
-        view = self._view(at, bias.ref, bias.map, (-1, len(bias.map.results) - 1), [one, columns])
+        view = self._view(at, bias, (-1, 0), [one, columns])
         dtype = dtype_of(bias.ref.type)
         held = [
             at.value(tile.Buffer(types=[RefType((1, self.tile.columns), dtype, space)]), f"{name}{word}")
@@ -185,6 +193,35 @@ class _Emitter:
         at.insert(tile.Copy(source=view, target=held[0], sizes=[one, columns]))
         at.insert(tile.Copy(source=held[0], target=held[1], sizes=[one, columns]))
         at.insert(tile.Broadcast(source=held[1], target=total, sizes=[rows, columns]))
+
+    def _steps_buffers(self, at: Builder) -> None:
+        """A step of each operand in L0A and L0B."""
+        p, step = self.product, self.tile.step
+        left = RefType((self.tile.rows, step), p.dtype, "l0a", "zz")
+        right = RefType((step, self.tile.columns), p.dtype, "l0b", "zn")
+        self.left = at.value(tile.Buffer(depth=2, types=[left]), f"{p.left.ref.name}L0")
+        self.right = at.value(tile.Buffer(depth=2, types=[right]), f"{p.right.ref.name}L0")
+
+    def _empty(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
+        """A sum of nothing is zero: one step of zeros, where the sizes do not rule that out."""
+        sizes = [self._extent(at, i) for i in (self.product.depth, *self.product.sums)]
+        if all(integer_of(size) for size in sizes):
+            return
+        points = sizes[0]
+        for size in sizes[1:]:
+            points = binary(at, "mul", points, size)
+        condition = at.value(arith.Elementwise(fn="eq", args=[points, index(at, 0)]))
+        branch = at.insert(scf.If(condition=condition, types=[], then=block_of(), otherwise=block_of()))
+        Builder(branch.otherwise.block, loc=at.loc).insert(scf.Yield())
+        inner = Builder(branch.then.block, loc=at.loc)
+        step = index(inner, 32 // self.product.dtype.bytes)
+        zero = inner.value(arith.Constant.of(0.0 if self.product.dtype.is_float else 0, self.product.dtype))
+        inner.insert(tile.Fill(value=zero, target=self.left, sizes=[rows, step]))
+        inner.insert(tile.Fill(value=zero, target=self.right, sizes=[step, columns]))
+        fresh = inner.value(arith.Constant.of(self.writeback.bias is None, i1))
+        sizes = [rows, columns, step]
+        inner.insert(tile.Matmul(lhs=self.left, rhs=self.right, acc=total, fresh=fresh, sizes=sizes))
+        inner.insert(scf.Yield())
 
     def _depth(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
         """The depth in pieces that fit L1."""
@@ -209,25 +246,23 @@ class _Emitter:
         """A piece of an operand in L1, as it is stored."""
         sizes = [free, depth] if factor.depth_inner else [depth, free]
         shape = extents if factor.depth_inner else extents[::-1]
-        view = self._view(at, factor.ref, factor.map, factor.axes, sizes)
+        access = Access(factor.ref, factor.map, self.product.op.symbols)
+        view = self._view(at, access, factor.axes, sizes)
         type_ = RefType(shape, self.product.dtype, "l1", "nz")
         made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L1")
         zero = 0.0 if self.product.dtype.is_float else 0
         at.insert(tile.Copy(source=view, target=made, sizes=sizes, pad=zero))
         return made
 
-    def _view(
-        self, at: Builder, ref: Value, map_: AffineMap, axes: tuple[int, int], sizes: Sequence[Value]
-    ) -> Value:
+    def _view(self, at: Builder, access: Access, axes: tuple[int, int], sizes: Sequence[Value]) -> Value:
         """The box of an array that the iterators' present values begin."""
-        assert isinstance(ref.type, RefType)
-        one = index(at, 1)
+        one, ref = index(at, 1), access.ref
         point = [self.point.get(i, index(at, 0)) for i in range(self.product.op.rank)]
-        offsets = [materialise(expr, point, self.product.op.symbols, at) for expr in map_.results]
+        offsets = [materialise(expr, point, access.symbols, at) for expr in access.map.results]
         extents, steps = [one] * len(offsets), [one] * len(offsets)
         for axis, size in zip(axes, sizes, strict=True):
             if axis >= 0:
-                extents[axis], steps[axis] = size, index(at, self._step_of(map_, axis))
+                extents[axis], steps[axis] = size, index(at, self._step_of(access.map, axis))
         type_ = RefType((None, None), dtype_of(ref.type), "gm", "strided")
         made = mem.View(ref=ref, offsets=offsets, sizes=extents, steps=steps, axes=axes, types=[type_])
         return at.value(made, ref.name)
@@ -252,25 +287,23 @@ class _Emitter:
         kk, step = loop.body.block.args
         inner = Builder(loop.body.block, loc=at.loc)
         p, (rows, columns) = self.product, sizes
-        left_type = RefType((self.tile.rows, self.tile.step), p.dtype, "l0a", "zz")
-        right_type = RefType((self.tile.step, self.tile.columns), p.dtype, "l0b", "zn")
-        left = self._load(inner, p.left, tiles[0], (rows, kk, step), left_type)
-        right = self._load(inner, p.right, tiles[1], (columns, kk, step), right_type)
+        self._load(inner, p.left, tiles[0], (rows, kk, step), self.left)
+        self._load(inner, p.right, tiles[1], (columns, kk, step), self.right)
         fresh = self._fresh(inner, binary(inner, "add", k, kk))
-        sums = tile.Matmul(lhs=left, rhs=right, acc=tiles[2], fresh=fresh, sizes=[rows, columns, step])
-        inner.insert(sums)
+        sums = [rows, columns, step]
+        inner.insert(tile.Matmul(lhs=self.left, rhs=self.right, acc=tiles[2], fresh=fresh, sizes=sums))
         inner.insert(tile.Yield())
 
     def _load(
-        self, at: Builder, factor: Factor, held: Value, part: tuple[Value, Value, Value], type_: RefType
-    ) -> Value:
+        self, at: Builder, factor: Factor, held: Value, part: tuple[Value, Value, Value], target: Value
+    ) -> None:
         """A step of an operand from L1, turned where it is stored the other way around."""
         free, kk, step = part
         zero, one = index(at, 0), index(at, 1)
         offsets, sizes = [zero, kk], [free, step]
         if not factor.depth_inner:
             offsets, sizes = offsets[::-1], sizes[::-1]
-        turned = factor.depth_inner == (type_.space == "l0b")
+        turned = factor.depth_inner == (target is self.right)
         view = mem.View(
             ref=held,
             offsets=offsets,
@@ -280,9 +313,7 @@ class _Emitter:
             types=[RefType((None, None), self.product.dtype, "l1", "nz")],
         )
         part_ = at.value(view)
-        made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L0")
-        at.insert(tile.Copy(source=part_, target=made, sizes=sizes[::-1] if turned else sizes))
-        return made
+        at.insert(tile.Copy(source=part_, target=target, sizes=sizes[::-1] if turned else sizes))
 
     def _fresh(self, at: Builder, done: Value) -> Value:
         """Whether nothing has been added up yet; a bias has."""
@@ -294,10 +325,10 @@ class _Emitter:
 
     def _out(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
         """The block into global memory, converted on its way."""
-        out, map_ = self.writeback.target, self.writeback.map
-        row = -1 if self.product.row is None else axis_of(map_, self.product.row)
+        target = self.writeback.target
+        row = -1 if self.product.row is None else axis_of(target.map, self.product.row)
         assert row is not None
-        view = self._view(at, out, map_, (row, len(map_.results) - 1), [rows, columns])
+        view = self._view(at, target, (row, len(target.map.results) - 1), [rows, columns])
         at.insert(
             tile.Copy(
                 source=total,
