@@ -157,8 +157,15 @@ class Knobs:
         "ASCEND_HOME_PATH",
         PATH,
         None,
-        "CANN is taken as not installed",
+        "that of `ASCEND_TOOLKIT_HOME`",
         "Where CANN is installed; its own `set_env.sh` sets this.",
+    )
+    ascend_toolkit_home: Path | None = _knob(
+        "ASCEND_TOOLKIT_HOME",
+        PATH,
+        None,
+        "`/usr/local/Ascend/ascend-toolkit/latest` or `/usr/local/Ascend/cann`, if there is one",
+        "Where CANN is installed, used when `ASCEND_HOME_PATH` is not set.",
     )
     xdg_cache_home: Path | None = _knob(
         "XDG_CACHE_HOME",

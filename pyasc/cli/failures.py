@@ -19,7 +19,7 @@ device or toolchain is missing; 70 a bug in pyasc; 130 interrupted."""
 
 
 # By name, so that reporting a failure imports nothing that the command has not.
-_MISSING_CLASSES = frozenset({"ToolchainMissing", "DeviceMissing"})
+_MISSING_CLASSES = frozenset({"ToolchainMissing", "DeviceMissing", "CannMissing"})
 
 
 class Failure(click.ClickException):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from pyasc import __version__, knobs
+from pyasc import __version__
 from pyasc.runtime.cache import default_cache
 from pyasc.runtime.device import DEVICES, current_device, get_device
 from pyasc.runtime.host import processor
@@ -79,11 +79,19 @@ def _device(name: str) -> str:
     return f"{name}: {reason or 'usable'}"
 
 
-def _cann() -> str:
-    home = knobs.read().ascend_home
-    if home is None:
-        return "not found (ASCEND_HOME_PATH is not set)"
-    return str(home) if home.is_dir() else f"ASCEND_HOME_PATH={home}, which is not a directory"
+def _cann() -> list[str]:
+    from pyasc.runtime.cann import CannMissing, find_cann, find_library
+
+    try:
+        found = find_cann()
+    except CannMissing as error:
+        return [str(error)]
+    return [
+        f"{found.home}",
+        f"compiler {found.compiler}",
+        f"linker {found.linker}",
+        f"{find_library(found.home)}",
+    ]
 
 
 def _table(rows: Rows) -> str:

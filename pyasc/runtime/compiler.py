@@ -109,6 +109,15 @@ def module_of(functions: Iterable[Func]) -> Module:
     return module
 
 
+def cloned(function: Func) -> Func:
+    """A copy that belongs to no module."""
+    from pyasc.ir.dialects.func import Func
+
+    copy = function.clone()
+    assert isinstance(copy, Func)
+    return copy
+
+
 @collection_paused()
 def emit(kernels: Sequence[LoweredKernel]) -> Unit:
     """One C++ unit for all kernels. Their symbols have to differ."""

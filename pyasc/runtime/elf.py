@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads sections of 64-bit ELF files by name: objects and shared libraries, either byte order.
+"""Reads sections of 64-bit ELF files by name, and adds one: objects and libraries, either byte order.
 
 Layout as in the System V ABI, chapters "Object Files" and "Sections".
 """
@@ -16,8 +16,10 @@ ET_DYN = 3
 _MAGIC = b"\x7fELF"
 _CLASS_64 = 2
 _BYTE_ORDERS = {1: "<", 2: ">"}
+_SHT_PROGBITS = 1
 _SHT_NOBITS = 8
 _SHF_COMPRESSED = 1 << 11
+_SHN_LORESERVE = 0xFF00
 _SHN_XINDEX = 0xFFFF
 # e_type, e_machine, e_version, e_entry, e_phoff, e_shoff, e_flags, e_ehsize, e_phentsize, e_phnum,
 # e_shentsize, e_shnum, e_shstrndx
@@ -108,3 +110,42 @@ def _unpack(form: str, data: bytes, offset: int) -> tuple[int, ...]:
     if offset + struct.calcsize(form) > len(data):
         raise ElfError("its headers lie outside the file: it is truncated")
     return struct.unpack_from(form, data, offset)
+
+
+def with_section(data: bytes, name: str, content: bytes) -> bytes:
+    """The file with one more section, which is not loaded. Raises ElfError for a file without a table of sections.
+
+    The section, a longer table of names and a longer table of headers are put behind all that is there.
+    """
+    file = parse_elf(data)
+    if file.names is None:
+        raise ElfError("it has no table of sections")
+    order = _BYTE_ORDERS[data[5]]
+    names_index = file.sections.index(file.names)
+    names = file.content(file.names) + name.encode() + b"\0"
+    out = bytearray(data)
+    content_at = _append(out, content)
+    names_at = _append(out, names)
+    table, entry_size = (
+        _unpack(order + _FILE_HEADER, data, _IDENT_SIZE)[5],
+        struct.calcsize(order + _SECTION_HEADER),
+    )
+    headers = bytearray(data[table : table + len(file.sections) * entry_size])
+    struct.pack_into(f"{order}QQ", headers, names_index * entry_size + 24, names_at, len(names))
+    fields = (file.names.size, _SHT_PROGBITS, 0, 0, content_at, len(content), 0, 0, 1, 0)
+    headers += struct.pack(order + _SECTION_HEADER, *fields)
+    table_at = _append(out, bytes(headers))
+    count = len(file.sections) + 1
+    if count >= _SHN_LORESERVE:
+        raise ElfError("it has too many sections")
+    struct.pack_into(f"{order}Q", out, 40, table_at)
+    struct.pack_into(f"{order}H", out, 60, count)
+    return bytes(out)
+
+
+def _append(out: bytearray, content: bytes) -> int:
+    """Put bytes at the end, at a multiple of 8; where they are."""
+    out += bytes(-len(out) % 8)
+    offset = len(out)
+    out += content
+    return offset

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyasc.frontend.signature import NO_DEFAULT, ArrayKind, Kind, Parameter, ScalarKind, Signature, WeakKind
 from pyasc.ir.diagnostics import InternalError, LaunchError
+from pyasc.passes.analysis.soc import SOCS
 from pyasc.runtime.abi import REQUIRED, ArrayParam, KernelABI, PythonParam, abi_of_description
 from pyasc.runtime.binding import argument_type, bind
 from pyasc.runtime.cache import default_cache
@@ -82,13 +83,17 @@ class KernelLibrary(Mapping[str, LoadedKernel]):
 def load(path: str | os.PathLike[str]) -> KernelLibrary:
     """The kernels of an object (or shared library) that pyasc compiled, ready to be called.
 
-    Raises ObjectError for a file that is not one or was compiled for another processor, BuildError if it cannot
-    be linked, ToolchainMissing if nothing can link it, and OSError if it cannot be read.
+    Those of an object for an Ascend SoC run on the `npu` device: it raises DeviceMissing where there is none, and
+    NpuError where it is another SoC. Raises ObjectError for a file that is no kernel object or was compiled for
+    another processor, BuildError if it cannot be linked, ToolchainMissing if nothing can link it, and OSError if it
+    cannot be read.
     """
     from pyasc.runtime.threads import load_kernel_library
     from pyasc.runtime.toolchain import ToolchainError, default_toolchain
 
     file = Path(path)
+    if any(module.machine in SOCS for module in read_modules(file)):
+        return _load_for_npu(file)
     try:
         toolchain = default_toolchain()
     except ToolchainError:
@@ -99,6 +104,19 @@ def load(path: str | os.PathLike[str]) -> KernelLibrary:
     loadable = prepare_object(file, default_cache(), toolchain)
     library = load_kernel_library(loadable.library)
     return KernelLibrary(os.fspath(path), [_kernel(each, library) for each in loadable.kernels])
+
+
+def _load_for_npu(file: Path) -> KernelLibrary:
+    from pyasc.runtime.device import usable_device
+    from pyasc.runtime.device_object import read_device_object
+    from pyasc.runtime.npu import NpuDevice
+
+    found = read_device_object(file)
+    device = usable_device("npu")
+    assert isinstance(device, NpuDevice)
+    launches = device.load(found, file)
+    kernels = [LoadedKernel(plan.abi, launch) for plan, launch in zip(found.plans, launches, strict=True)]
+    return KernelLibrary(os.fspath(file), kernels)
 
 
 def _kernel(description: KernelDescription, library: Any) -> LoadedKernel:

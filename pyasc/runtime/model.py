@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyasc.ir import dtypes
-from pyasc.ir.diagnostics import LaunchError
 from pyasc.passes.analysis.phases import FAULT
-from pyasc.runtime.abi import ArrayParam, KernelABI, numpy_dtype
 from pyasc.runtime.faults import Faults
 from pyasc.runtime.files import write_atomically
 from pyasc.runtime.toolchain import BuildError, ToolchainError, default_toolchain
@@ -126,21 +122,26 @@ def model_cache() -> Path:
 
 @dataclass
 class ModelRunner:
-    """Runs the phases of a kernel. It is called as the C function of a kernel would be: addresses, numbers, sizes."""
+    """Runs the phases of a kernel. It is called as the C function of a kernel would be: addresses, numbers, sizes.
+
+    A phase that takes longer than `limit_seconds` of real time is given up with a finding (0: never).
+    """
 
     kernel: AscendKernel
     built: BuiltKernel
     soc: str = "Ascend910B1"
+    check: bool = True
+    limit_seconds: float = 0.0
     predicted_us: float = 0.0
     _arrays: dict[str, np.ndarray] = field(default_factory=lambda: dict[str, "np.ndarray"]())
 
     def __call__(self, *values: Any) -> int:
         """Run all phases; raises ModelFindings when the model has something to complain about."""
-        from pyasc.runtime.ascend import split_arguments
+        from pyasc.runtime.ascend import arrays_at, plain_number, split_arguments
 
         addresses, scalars, sizes = split_arguments(self.kernel.abi, values)
-        scalars = {name: _plain(value) for name, value in scalars.items()}
-        arrays = _arrays_at(self.kernel.abi, addresses, sizes)
+        scalars = {name: plain_number(value) for name, value in scalars.items()}
+        arrays = arrays_at(self.kernel.abi, addresses, sizes)
         fresh = {param.name for param in self.kernel.abi.returned}
         self.predicted_us = 0.0
         for launch in self.kernel.launches(scalars, sizes):
@@ -179,7 +180,15 @@ class ModelRunner:
             else:
                 arguments.append(Array(data, output=False, read_only=True, defined=defined, name=param.name))
         arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
-        result = run(self.built, arguments, entry=phase.entry, blocks=launch.blocks, soc=self.soc)
+        result = run(
+            self.built,
+            arguments,
+            entry=phase.entry,
+            blocks=launch.blocks,
+            soc=self.soc,
+            check=self.check,
+            seconds=self.limit_seconds,
+        )
         for name, output in zip(written, result.outputs, strict=True):
             arrays[name][...] = output.view(arrays[name].dtype)
             fresh.discard(name)
@@ -191,34 +200,3 @@ class ModelRunner:
         if failed:
             self.kernel.fail(phase, arrays[FAULT].tolist())
         self.predicted_us += result.predicted_us
-
-
-def _plain(value: Any) -> Any:
-    """A number as Python has it: halves come as their bits."""
-    if isinstance(value, ctypes.Structure):
-        import numpy as np
-
-        return float(np.uint16(value.bits).view(np.float16))
-    return value
-
-
-def _arrays_at(
-    abi: KernelABI, addresses: Mapping[str, int], sizes: Mapping[str, int]
-) -> dict[str, np.ndarray]:
-    """Views of the caller's memory, which the launcher has checked."""
-    return {param.name: _array_at(abi, param, addresses[param.name], sizes) for param in abi.arrays}
-
-
-def _array_at(abi: KernelABI, param: ArrayParam, address: int, sizes: Mapping[str, int]) -> np.ndarray:
-    import numpy as np
-
-    if param.strided:
-        raise LaunchError(f"{abi.name}: `{param.name}` is strided, which the Ascend back end does not take")
-    shape = tuple(e if isinstance(e, int) else e.evaluate(sizes) for e in param.shape)
-    # A bool is a byte on the core, as it is here.
-    dtype = np.dtype(np.uint8) if param.dtype is dtypes.i1 else numpy_dtype(param.dtype)
-    count = int(np.prod(shape))
-    if count == 0:
-        return np.zeros(shape, dtype)
-    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
-    return np.frombuffer(memory, dtype).reshape(shape)

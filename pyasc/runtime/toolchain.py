@@ -182,7 +182,7 @@ def _describe(argv: tuple[str, ...], memory: Path | None) -> Toolchain:
     known = _read_memory(memory)
     version = known.get(key)
     if version is None:
-        version = _probe_version(argv)
+        version = program_version(argv)
         _write_memory(memory, known | {key: version})
     kind = _kind_of(argv, version)
     return Toolchain(kind, argv, version, kernel_flags(kind, platform.machine()), stamp)
@@ -232,7 +232,8 @@ def _stamp(argv: Sequence[str]) -> str:
     return "; ".join(stamps)
 
 
-def _probe_version(argv: tuple[str, ...]) -> str:
+def program_version(argv: tuple[str, ...]) -> str:
+    """The first line of what a compiler says of itself. Raises BuildError."""
     command = [*argv, "--version"]
     try:
         result = subprocess.run(

@@ -124,7 +124,8 @@ def test_save_temps_keeps_the_stages(capsys: pytest.CaptureFixture[str], add_ir:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--emit", "cpp", "--target", "ascend910b1"], 3, "CANN"),
+        (["-o", "kernel.o", "--target", "ascend910b1"], 3, "Install the CANN toolkit"),
+        (["--emit", "cpp", "--target", "ascend910b1"], 2, "--emit ascendc is the C++ for ascend910b1"),
         (["--emit", "ascendc", "--target", "ascend310p3"], 1, "architecture 2201"),
         (["--emit", "cpp", "--target", "gpu"], 2, "--target 'gpu': expected one of cpu, ascend910b1"),
         (["--emit", "elf"], 2, "expected obj, cpp, ascendc or ir=LEVEL"),

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder laid out as an installation of CANN, with stand-ins in the places of its programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from pyasc.model.soc import runnable
+
+HERE = Path(__file__).parent
+_HEADERS = ("compiler/tikcpp/tikcfw", "compiler/tikcpp/tikcfw/impl", "compiler/tikcpp/tikcfw/interface")
+
+
+def make_home(folder: Path, core_library: Path) -> Path:
+    """Lay out the stand-in for CANN in `folder`; kernels are linked with the model's `core_library`."""
+    for name in ("bin", "lib64", *_HEADERS):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    _program(folder, "bisheng", "stand_in_bisheng.py", core_library)
+    _program(folder, "ld.lld", "stand_in_lld.py", core_library)
+    soc = folder / "soc.txt"
+    constants = runnable("Ascend910B1").constants
+    soc.write_text("".join(f"{key} {value!r}\n" for key, value in constants.items()))
+    output = folder / "lib64" / "libascendcl.so"
+    options = ["-std=c++17", "-O1", "-fPIC", "-shared", f'-DSTAND_IN_SOC="{soc}"']
+    source = str(HERE / "stand_in_ascendcl.cpp")
+    link = [str(core_library), f"-Wl,-rpath,{core_library.parent}", "-ldl"]
+    subprocess.run(["g++", *options, source, *link, "-o", str(output)], check=True)
+    return folder
+
+
+def _program(home: Path, name: str, script: str, core_library: Path) -> None:
+    root = HERE.parents[1]
+    path = home / "bin" / name
+    path.write_text(
+        f"#!/bin/sh\nexec env PYTHONPATH='{root}' STAND_IN_HOME='{home}' STAND_IN_CORE='{core_library}' "
+        f"'{sys.executable}' '{HERE / script}' \"$@\"\n"
+    )
+    path.chmod(0o755)
