@@ -19,6 +19,7 @@ _COMMANDS: dict[str, str] = {
     "check": "pyasc.cli.check:check_command",
     "explain": "pyasc.cli.explain:explain_command",
     "opt": "pyasc.cli.opt:opt_command",
+    "selftest": "pyasc.cli.selftest:selftest_command",
     "info": "pyasc.cli.info:info_command",
     "cache": "pyasc.cli.cache:cache_command",
 }

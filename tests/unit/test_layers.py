@@ -30,7 +30,20 @@ BELOW = {
     "runtime": {"ir", "language", "frontend", "passes", "codegen", "model"},
     "array": {"ir", "language", "frontend", "passes", "codegen", "model", "runtime"},
     "integrations": {"ir", "language", "frontend", "passes", "codegen", "model", "runtime", "array"},
-    "cli": {"ir", "language", "frontend", "passes", "codegen", "model", "runtime", "array", "integrations"},
+    # Kernels, as users write them.
+    "selftest": {"__init__"},
+    "cli": {
+        "ir",
+        "language",
+        "frontend",
+        "passes",
+        "codegen",
+        "model",
+        "runtime",
+        "array",
+        "integrations",
+        "selftest",
+    },
     "__main__": {"cli"},
     "__init__": set[str](),
 }
