@@ -29,28 +29,26 @@ OpT = TypeVar("OpT", bound="Operation")
 class Value:
     """One SSA value: an operation's result or a block's argument.
 
-    `name` is the Python name it came from, or empty; the printer makes it unique. `uses` counts how often each
-    operation has the value among its operands, in the order in which they first used it.
+    `owner` is what defines it, `op` the same where that is an operation, else None. `name` is the Python name it came
+    from, or empty; the printer makes it unique. `uses` counts how often each operation has the value among its
+    operands, in the order in which they first used it.
     """
 
-    __slots__ = ("index", "name", "owner", "type", "uses")
+    __slots__ = ("index", "name", "op", "owner", "type", "uses")
 
     def __init__(self, type_: Type, owner: Operation | Block, index: int, name: str = "") -> None:
         self.type = type_
         self.owner = owner
+        self.op: Operation | None = None if isinstance(owner, Block) else owner
         self.index = index
         self.name = name
         self.uses: dict[Operation, int] = {}
 
     @property
-    def op(self) -> Operation | None:
-        """The operation that defines the value; None for a block argument."""
-        return self.owner if isinstance(self.owner, Operation) else None
-
-    @property
     def block(self) -> Block | None:
         """The block whose argument this is, or in which the defining operation stands."""
-        return self.owner.parent if isinstance(self.owner, Operation) else self.owner
+        owner = self.owner
+        return owner if isinstance(owner, Block) else owner.parent
 
     def replace_uses(self, new: Value, where: Callable[[Operation], bool] | None = None) -> None:
         """Make every user (or those for which `where` holds) use `new` instead."""
@@ -97,12 +95,14 @@ class Operation(_Declared):
                 cls.spec = build_spec(cls, name, frozenset(traits))
 
         def __init__(self, *, loc=UNKNOWN, types=None, **fields):
+            spec = self.spec
             self.loc = loc
-            self.spec.populate(self, fields)
-            for value in self._operands:
-                value.uses[self] = value.uses.get(self, 0) + 1
-            given = self.spec.infer(self) if types is None else types
-            self.results = tuple([Value(t, self, i) for i, t in enumerate(given)])
+            spec.populate(self, fields)
+            self._add_uses()
+            if types is not None:
+                self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
+            elif spec.results:
+                self.results = tuple([Value(t, self, i) for i, t in enumerate(spec.infer(self))])
     else:
 
         def __init_subclass__(cls, *, name: str = "", traits: Iterable[str] = ()) -> None: ...
@@ -126,7 +126,8 @@ class Operation(_Declared):
 
     def _add_uses(self) -> None:
         for value in self._operands:
-            value.uses[self] = value.uses.get(self, 0) + 1
+            uses = value.uses
+            uses[self] = uses[self] + 1 if self in uses else 1
 
     def _drop_uses(self) -> None:
         for value in self._operands:
@@ -181,38 +182,67 @@ class Operation(_Declared):
         The visited one may be erased, and then what it contained is not visited.
         """
         yield self
-        stack: list[Operation | Block | None] = self._blocks_last_first()
+        stack = self._starts()
         while stack:
-            each = stack.pop()
-            op = each.first if isinstance(each, Block) else each
-            if op is None:
-                continue
-            # Read before yielding, so that the caller may erase or move the operation it is given.
-            stack.append(op.next)
-            yield op
-            if op.regions and op.parent is not None:
-                stack += op._blocks_last_first()
-
-    def walk_inner_first(self) -> Iterator[Operation]:
-        """All nested operations and this one, children before parents. The visited one may be erased."""
-        # A tuple holds an operation whose regions have been visited.
-        stack: list[Operation | Block | tuple[Operation] | None] = [(self,), *self._blocks_last_first()]
-        while stack:
-            each = stack.pop()
-            if isinstance(each, tuple):
-                yield each[0]
-                continue
-            op = each.first if isinstance(each, Block) else each
-            if op is None:
-                continue
-            stack.append(op.next)
-            if op.regions:
-                stack += [(op,), *op._blocks_last_first()]
-            else:
+            op = stack.pop()
+            while op is not None:
+                # Read before yielding, so that the caller may erase or move the operation it is given.
+                following = op.next
                 yield op
+                if op.regions and op.parent is not None:
+                    stack.append(following)
+                    stack += op._starts()
+                    break
+                op = following
 
-    def _blocks_last_first(self) -> list[Operation | Block | None]:
-        return [block for region in reversed(self.regions) for block in reversed(region.blocks)]
+    def nested(self) -> list[Operation]:
+        """This operation and all nested ones as they stand now, parents before children."""
+        found: list[Operation] = [self]
+        stack = self._starts()
+        while stack:
+            op = stack.pop()
+            while op is not None:
+                found.append(op)
+                if op.regions:
+                    stack.append(op.next)
+                    stack += op._starts()
+                    break
+                op = op.next
+        return found
+
+    def nests(self) -> list[Operation]:
+        """Those of this operation and all nested ones that have regions, as they stand now, parents first."""
+        found: list[Operation] = []
+        stack: list[Operation] = [self]
+        while stack:
+            found.append(op := stack.pop())
+            stack += op._inner_nests()[::-1]
+        return found
+
+    def nests_inner_first(self) -> list[Operation]:
+        """The same, children before parents."""
+        found: list[Operation] = []
+        stack: list[Operation] = [self]
+        while stack:
+            found.append(op := stack.pop())
+            stack += op._inner_nests()
+        return found[::-1]
+
+    def _inner_nests(self) -> list[Operation]:
+        """The operations with regions that stand directly in this one's."""
+        found: list[Operation] = []
+        for held in self.regions:
+            for block in held.blocks:
+                op = block.first
+                while op is not None:
+                    if op.regions:
+                        found.append(op)
+                    op = op.next
+        return found
+
+    def _starts(self) -> list[Operation | None]:
+        """The first operation of each block, that of the last block first."""
+        return [block.first for region in reversed(self.regions) for block in reversed(region.blocks)]
 
     def ancestors(self) -> Iterator[Operation]:
         """The enclosing operations, innermost first."""

@@ -212,28 +212,29 @@ class OpSpec:
                 attrs[name] = value
             elif name not in self.known:
                 raise TypeError(f"{self.name} has no field {', '.join(sorted(fields.keys() - self.known))}")
-        if MISSING in attrs.values():
-            missing = next(name for name, value in attrs.items() if value is MISSING)
-            raise TypeError(f"{self.name} needs attribute {missing!r}")
         op.attrs = attrs
-        self._populate_operands(op, fields)
+        try:
+            for name in self.required:
+                fields[name]
+            self._populate_operands(op, fields)
+        except KeyError as missing:
+            kind = "attribute" if missing.args[0] in attrs else "operand"
+            raise TypeError(f"{self.name} needs {kind} {missing.args[0]!r}") from None
         op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
 
     def _populate_operands(self, op: Any, fields: dict[str, Any]) -> None:
+        if self.arity is not None:
+            op._operands = [fields[name] for name, _ in self.inputs]
+            op.segments = self.arity
+            return
         values: list[Value] = []
-        segments: list[int] = []
-        for part in self.operands:
-            if part.variadic:
-                before = len(values)
-                values.extend(fields.get(part.name, ()))
-                segments.append(len(values) - before)
-            elif part.name in fields:
-                values.append(fields[part.name])
-                segments.append(1)
-            else:
-                raise TypeError(f"{self.name} needs operand {part.name!r}")
+        counts: list[int] = []
+        for name, variadic in self.inputs:
+            before = len(values)
+            values += fields.get(name, ()) if variadic else (fields[name],)
+            counts.append(len(values) - before)
         op._operands = values
-        op.segments = tuple(segments)
+        op.segments = tuple(counts)
 
     def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
         from pyasc.ir.core import Region
@@ -260,13 +261,33 @@ class OpSpec:
         return self.name.partition(".")[0]
 
     @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The attributes without a default."""
+        return tuple(name for name, value in self.defaults.items() if value is MISSING)
+
+    @cached_property
+    def inputs(self) -> tuple[tuple[str, bool], ...]:
+        """Each operand's name and whether it is variadic."""
+        return tuple((part.name, part.variadic) for part in self.operands)
+
+    @cached_property
+    def arity(self) -> tuple[int, ...] | None:
+        """The segments of every operation of the class, or None where an operand is variadic."""
+        return None if any(part.variadic for part in self.operands) else (1,) * len(self.operands)
+
+    @cached_property
+    def written(self) -> tuple[int, ...]:
+        """The positions of operands whose memory is written."""
+        return tuple(part.position for part in self.operands if part.written)
+
+    @cached_property
     def infers_all(self) -> bool:
         """Whether result types never need to be written."""
         return all(part.infer is not None for part in self.results)
 
     def segment(self, op: Any, position: int) -> tuple[int, int]:
         """First and last-plus-one index of an operand field in `op.operands`."""
-        start = sum(op.segments[:position])
+        start = sum(op.segments[:position]) if position else 0
         return start, start + op.segments[position]
 
     def replace_segment(self, op: Any, name: str, values: Sequence[Value]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -32,20 +32,36 @@ class Remark(Record):
 class Context:
     """What the passes of one run hand on: how often each did something, and remarks for the user.
 
-    `counts` has one entry for each pass and event. `clean` says that `cleanup` would find nothing to do, and
-    `touched` lists what `canonicalize` has to look at, where it has seen the rest.
+    `counts` has one entry for each pass and event. `settled` names the cleaning passes that would find nothing to
+    do; where `canonicalize` is not among them, `touched` lists what it has to look at (None: everything).
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=lambda: Counter[tuple[str, str]]())
     remarks: list[Remark] = field(default_factory=lambda: list[Remark]())
     current: str = ""
-    clean: bool = False
+    settled: set[str] = field(default_factory=lambda: set[str]())
     touched: list[Operation] | None = None
 
     def count(self, event: str, times: int = 1) -> None:
         """Count an event of the running pass, for `--pass-statistics`."""
         if times:
             self.counts[self.current, event] += times
+
+    def touch(self, ops: Iterable[Operation]) -> None:
+        """Have `canonicalize` look at these operations (again)."""
+        if self.touched is not None:
+            self.touched += ops
+            if self.touched:
+                self.settled.discard("canonicalize")
+
+    def note(self, each: Pass, changed: bool) -> None:
+        """Account for a pass that has run."""
+        if changed:
+            self.settled &= each.keeps
+            if "canonicalize" not in each.keeps:
+                self.touched = None
+        if each.cleans:
+            self.settled.add(each.name)
 
     def remark(self, loc: Location, message: str, hint: str = "") -> None:
         """Tell the user something about a line."""
@@ -55,11 +71,13 @@ class Context:
 class Pass(Record, ABC):
     """One transformation of a module; its fields are its options.
 
-    `keeps_clean` says that it gives `cleanup` nothing new to do.
+    `cleans` says that it leaves nothing for itself to do. `keeps` names such passes to which it gives nothing new to
+    do; `canonicalize` may be among them when all that it has to look at is said to `Context.touch`.
     """
 
     name: ClassVar[str]
-    keeps_clean: ClassVar[bool] = False
+    cleans: ClassVar[bool] = False
+    keeps: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def options(cls) -> dict[str, str]:
@@ -105,10 +123,8 @@ def run_passes(
         context.current = each.name
         if hook is not None:
             hook.before(each, module, context)
-        changed = each.apply(module, context)
-        if changed and not each.keeps_clean:
-            context.clean = False
-            context.touched = None
+        changed = each.name not in context.settled and each.apply(module, context)
+        context.note(each, changed)
         if hook is not None:
             hook.after(each, module, context, changed)
     return context

@@ -64,6 +64,8 @@ class Canonicalize(FunctionPass):
     """The greedy application of all local rewrites."""
 
     name = "canonicalize"
+    cleans = True
+    keeps = frozenset(("canonicalize",))
 
     def apply(self, module: Module, context: Context) -> bool:
         """Rewrite each function."""
@@ -81,7 +83,8 @@ def canonicalize(func: Func, context: Context) -> bool:
     rewriter = Rewriter(func)
     seeds = context.touched
     if seeds is not None:
-        seeds = [op for op in dict.fromkeys(seeds) if func in op.ancestors()]
+        present = set(func.nested())
+        seeds = [op for op in dict.fromkeys(seeds) if op in present]
     changed = rewriter.run(PATTERNS, seeds)
     for event, times in rewriter.counts.items():
         context.count(event, times)

@@ -33,7 +33,7 @@ class CheckParallel(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Look at every loop that the user declared parallel."""
         polynomials = Polynomials()
-        loops = [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]
+        loops = [op for op in func.nests() if isinstance(op, scf.For) and op.kind == "parallel"]
         found: list[Diagnostic] = []
         for loop in loops:
             race = certain_race(loop, polynomials)

@@ -29,22 +29,15 @@ class Cleanup(Pass):
     """The three cleaning passes until a fixpoint, at most `rounds` times."""
 
     name = "cleanup"
-    keeps_clean = True
+    keeps = frozenset(STEPS)
     rounds: int = 4
 
     def apply(self, module: Module, context: Context) -> bool:
-        """Clean the module, unless nothing has changed since that was done."""
-        if context.clean:
-            return False
-        context.clean = True
-        passes = [create(name) for name in STEPS]
-        since_change = 0
+        """Clean the module, running only passes that may find something to do."""
         changed = False
-        for number in range(self.rounds * len(passes)):
-            # Each step leaves nothing for itself to do, so the last one that changed something need not run again.
-            if number >= len(passes) and since_change >= len(passes) - 1:
-                break
-            step_changed = passes[number % len(passes)].apply(module, context)
-            changed |= step_changed
-            since_change = 0 if step_changed else since_change + 1
+        for each in [create(name) for name in STEPS] * self.rounds:
+            if each.name not in context.settled:
+                step_changed = each.apply(module, context)
+                context.note(each, step_changed)
+                changed |= step_changed
         return changed

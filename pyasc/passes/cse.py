@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.traits import BRANCH, CHECKS, EFFECT, PURE, READS, WRITES
+from pyasc.ir.traits import BRANCH, CHECKS, CONSTANT, EFFECT, PURE, READS, WRITES
 from pyasc.passes.analysis.effects import Effects, EffectTable, may_alias, read_refs, root_of, written_refs
 from pyasc.passes.analysis.equality import key_of
 from pyasc.passes.base import Context, FunctionPass
@@ -38,6 +38,9 @@ class Cse(FunctionPass):
     """Common subexpression elimination."""
 
     name = "cse"
+    cleans = True
+    # The operation that stays has the operands of the one that goes, so that nothing becomes dead.
+    keeps = frozenset(("canonicalize", "dce"))
 
     def run(self, func: Func, context: Context) -> bool:
         """Merge equal operations of one function."""
@@ -166,11 +169,11 @@ class _Merger:
 
     def _touch_users(self, op: Operation) -> None:
         """Have those looked at again that see another operand now, and those that look through them."""
-        touched = self.context.touched
-        if touched is not None:
-            for user in (user for result in op.results for user in result.uses):
-                touched.append(user)
-                touched += [each for result in user.results for each in result.uses]
+        users = [user for result in op.results for user in result.uses]
+        self.context.touch(users)
+        if CONSTANT not in op.spec.traits:
+            # Who looks through a user at a constant sees the same number as before.
+            self.context.touch([each for user in users for result in user.results for each in result.uses])
 
 
 _ONLY_CHECKS = frozenset((CHECKS,))

@@ -40,6 +40,7 @@ class Dce(FunctionPass):
     """Dead code elimination by marking what is needed and sweeping the rest."""
 
     name = "dce"
+    cleans = True
 
     def run(self, func: Func, context: Context) -> bool:
         """Drop dead code of one function."""
@@ -48,16 +49,13 @@ class Dce(FunctionPass):
 
 def eliminate_dead_code(func: Func, context: Context) -> bool:
     """Drop everything in the function that nothing needs."""
-    operations = list(func.walk())
+    operations = func.nested()
     liveness = _Liveness(func, operations)
     dropped = _sweep(operations, liveness)
     context.count("operations", dropped)
     slots = _drop_slots(operations, liveness)
     context.count("carried values", slots)
-    if dropped + slots == 0:
-        return False
-    context.touched = None
-    return True
+    return dropped + slots > 0
 
 
 class _Liveness:
@@ -66,6 +64,7 @@ class _Liveness:
     def __init__(self, func: Func, operations: Sequence[Operation]) -> None:
         self.operations: set[Operation] = {func}
         self.values: set[Value] = set()
+        self._blocks: set[Block] = set()
         self._worklist: list[Value] = []
         self._useless = _write_only_buffers(operations)
         self.need_op(func.body.block.terminator)
@@ -83,20 +82,23 @@ class _Liveness:
         written = written_refs(op)
         return bool(written) and all(root_of(ref) in self._useless for ref in written)
 
-    def _need_all(self, values: Iterable[Value]) -> None:
-        for value in values:
-            if value not in self.values:
-                self.values.add(value)
-                self._worklist.append(value)
+    def _need_all(self, values: Sequence[Value]) -> None:
+        known = self.values
+        new = [value for value in values if value not in known]
+        if new:
+            known.update(new)
+            self._worklist += new
 
     def need_op(self, op: Operation) -> None:
         """Mark an operation, what it needs to run at all, and everything around it."""
         if op in self.operations:
             return
         self.operations.add(op)
-        parent = op.parent_op
-        if parent is not None and parent not in self.operations:
-            self.need_op(parent)
+        block = op.parent
+        if block is not None and block not in self._blocks:
+            self._blocks.add(block)
+            if block.parent_op is not None:
+                self.need_op(block.parent_op)
         self._need_all(_control_operands(op) if op.regions or TERMINATOR in op.spec.traits else op.operands)
         for region in op.regions:
             for block in region.blocks:
@@ -105,12 +107,13 @@ class _Liveness:
 
     def _propagate(self, value: Value) -> None:
         owner = value.owner
-        if isinstance(owner, Operation):
-            self.need_op(owner)
-            if owner.regions:
-                self._need_all(_result_sources(owner, value.index))
-        else:
+        if not isinstance(owner, Operation):
             self._need_all(_argument_sources(owner, value.index))
+            return
+        if owner not in self.operations:
+            self.need_op(owner)
+        if owner.regions:
+            self._need_all(_result_sources(owner, value.index))
 
 
 def _control_operands(op: Operation) -> Sequence[Value]:
@@ -209,6 +212,8 @@ def _drop_slots(operations: Iterable[Operation], liveness: _Liveness) -> int:
 def _kept_slots(op: Operation, liveness: _Liveness) -> _Kept | None:
     """What stays of an operation with slots, or None where all does."""
     needed = liveness.values
+    if not isinstance(op, scf.While) and needed.issuperset(op.results):
+        return None
     match op:
         case scf.For():
             kept = _numbers(a in needed or r in needed for a, r in zip(op.carried, op.results, strict=True))

@@ -53,7 +53,7 @@ class ElideCopies(FunctionPass):
 def elide_copies(root: Operation, context: Context) -> bool:
     """Elide what can be elided of the buffers allocated under an operation."""
     found = False
-    for op in list(root.walk()):
+    for op in root.nested():
         if isinstance(op, mem.Alloc) and op.parent is not None:
             found |= _elide(op, context)
     return found

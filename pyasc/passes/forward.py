@@ -69,7 +69,7 @@ def watched_roots(func: Func) -> set[Value]:
     """Memory of which an element may be read after it was stored, or stored twice; `cse` sees to repeated reads."""
     loaded: dict[Value, None] = {}
     stored: Counter[Value] = Counter()
-    for op in func.walk():
+    for op in func.nested():
         if isinstance(op, mem.Load):
             loaded[root_of(op.ref)] = None
         elif isinstance(op, mem.Store):
@@ -93,7 +93,7 @@ def promote_elements(func: Func, context: Context) -> bool:
     """Carry elements that loops update in registers."""
     changed = False
     ranges = Ranges(func)
-    for op in list(func.walk_inner_first()):
+    for op in func.nests_inner_first():
         if isinstance(op, scf.For) and op.kind != "parallel":
             while (found := find_promotable(op, ranges)) is not None:
                 promote(op, found, ranges)

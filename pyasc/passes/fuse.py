@@ -42,7 +42,7 @@ class Fuse(FunctionPass):
         """Work through the blocks that exist, then through those that fusion made."""
         blocks = [
             region.block
-            for op in func.walk()
+            for op in func.nests()
             if not isinstance(op, st.Apply)
             for region in op.regions
             if region.blocks

@@ -49,7 +49,7 @@ def convert_branches(func: Func, context: Context, limit: int) -> bool:
     """Replace short pure branches by choices."""
     converted = 0
     accesses = SafeAccesses(func)
-    for op in func.walk_inner_first():
+    for op in func.nests_inner_first():
         if isinstance(op, scf.If) and op.results and _is_cheap(op, limit, accesses):
             _convert(op)
             converted += 1

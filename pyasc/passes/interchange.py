@@ -33,7 +33,7 @@ class Interchange(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Look at every structured op; product-sums are left to their register tiles."""
         changed = False
-        for op in func.walk():
+        for op in func.nests():
             if isinstance(op, st.Apply) and not _gets_a_tile(op):
                 order = _better_order(op)
                 if order is not None:

@@ -53,7 +53,7 @@ class Licm(FunctionPass):
 def hoist_invariants(func: Func, context: Context) -> bool:
     """Move invariant operations out of all loops, inner loops first."""
     mover = _Mover(func)
-    for op in func.walk_inner_first():
+    for op in func.nests_inner_first():
         if LOOP in op.spec.traits:
             mover.visit(op)
     context.count("operations moved", mover.moved)

@@ -43,7 +43,7 @@ class LowerStructured(FunctionPass):
 
     def run(self, func: Func, context: Context) -> bool:
         """Lower innermost ops first, since a body may hold loops that hold others."""
-        found = [op for op in func.walk_inner_first() if isinstance(op, st.Apply)]
+        found = [op for op in func.nests_inner_first() if isinstance(op, st.Apply)]
         for op in found:
             lower_apply(op)
             context.count("structured ops")

@@ -72,7 +72,7 @@ class _Lowering:
 
     def run(self) -> None:
         """The whole function, then drop what was lowered."""
-        for op in list(self.func.walk()):
+        for op in self.func.nested():
             if op is not self.func and not self._inside_generate(op):
                 self._protect(op)
                 self._lower(op)
@@ -147,7 +147,7 @@ class _Lowering:
         return [root for v in self._tensor_operands(value.op) for root in self._reads(v)]
 
     def _tensor_operands(self, op: Operation) -> list[Value]:
-        nested = [v for inner in op.walk() if inner is not op for v in inner.operands]
+        nested = [v for inner in op.nested() if inner is not op for v in inner.operands]
         return [v for v in (*op.operands, *nested) if _is_tensor(v)]
 
     def _protect(self, op: Operation) -> None:

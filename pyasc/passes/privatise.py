@@ -53,7 +53,7 @@ class Privatise(FunctionPass):
 
     def run(self, func: Func, context: Context) -> bool:
         """Work on every innermost loop that fits."""
-        loops = [op for op in func.walk() if isinstance(op, scf.For) and integer_of(op.step) == 1]
+        loops = [op for op in func.nests() if isinstance(op, scf.For) and integer_of(op.step) == 1]
         changed = False
         for loop in loops:
             update = find_update(loop)

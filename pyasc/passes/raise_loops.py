@@ -67,11 +67,11 @@ class RaiseLoops(FunctionPass):
         proofs = Proofs(func)
         views = look_through_views(func)
         raised = 0
-        for op in list(func.walk_inner_first()):
+        for op in func.nests_inner_first():
             if isinstance(op, scf.For) and op.parent is not None:
                 raised += self._try(op, proofs, context)
         fold_fills(func.body.block, proofs.polynomials)
-        for op in [op for op in func.walk() if isinstance(op, st.Apply)] if raised or views else ():
+        for op in [op for op in func.nests() if isinstance(op, st.Apply)] if raised or views else ():
             context.count("products rolled up", reroll(op))
             while join_blocks(op):
                 context.count("joined iterators")
@@ -149,7 +149,7 @@ def _hindrance(loop: scf.For) -> CannotRaise | None:
 
 def _is_independent(loop: scf.For, proofs: Proofs) -> bool:
     """Whether a loop that stays has iterations that do not meet, and none that may stop or print."""
-    if loop.inits or any(isinstance(op, st.Apply) for op in loop.walk()):
+    if loop.inits or any(isinstance(op, st.Apply) for op in loop.nests()):
         return False
     effects = EffectTable().of(loop)
     if effects.checks or effects.effect or effects.opaque:

@@ -73,7 +73,7 @@ class ResolveIndices(FunctionPass):
 
 def resolve_indices(function: func.Func, context: Context, unchecked: bool = False) -> bool:
     """Replace each `py.load`, `py.store` and `py.atomic` by its counterpart on memory."""
-    accesses = [op for op in function.walk() if isinstance(op, (py.Load, py.Store, py.Atomic))]
+    accesses = [op for op in function.nested() if isinstance(op, (py.Load, py.Store, py.Atomic))]
     if accesses:
         resolver = _Resolver(function, context, unchecked)
         for op in accesses:

@@ -142,7 +142,7 @@ class Rewriter:
         With `seeds`, only to these and to what a rewrite leads to.
         Raises RuntimeError when the patterns keep undoing each other.
         """
-        self._worklist = list(self.root.walk())[:0:-1] if seeds is None else list(seeds)
+        self._worklist = self.root.nested()[:0:-1] if seeds is None else list(seeds)[::-1]
         self._queued = set(self._worklist)
         budget = MAX_REWRITES_PER_OPERATION * (len(self._worklist) + 64)
         changed = False

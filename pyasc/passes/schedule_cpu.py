@@ -47,7 +47,7 @@ class ScheduleCpu(FunctionPass):
         """Schedule every structured op of the function."""
         machine = Machine(self.vector_bytes, self.registers)
         changed = False
-        for op in [op for op in func.walk() if isinstance(op, st.Apply)]:
+        for op in [op for op in func.nests() if isinstance(op, st.Apply)]:
             contraction = match_contraction(op)
             if contraction is not None and tile_contraction(contraction, machine):
                 context.count("register tiles")

@@ -35,7 +35,7 @@ class ScheduleLoops(FunctionPass):
     """
 
     name = "schedule-loops"
-    keeps_clean = True
+    keeps = frozenset(("canonicalize", "cse", "dce"))
     grain: int = 1 << 18
     threads: bool = True
 
@@ -43,7 +43,7 @@ class ScheduleLoops(FunctionPass):
         """Mark the loops of one function."""
         polynomials = Polynomials()
         changed = False
-        for op in func.walk():
+        for op in func.nests():
             if isinstance(op, scf.For) and op.kind != "sequential":
                 changed |= self._mark(op, polynomials, context)
         return changed

@@ -33,7 +33,7 @@ class SerialiseUpdates(FunctionPass):
         """Look at the parallel loops that raising has left as loops."""
         polynomials = Polynomials()
         changed = False
-        for loop in [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]:
+        for loop in [op for op in func.nests() if isinstance(op, scf.For) and op.kind == "parallel"]:
             update = next(updates(loop, polynomials), None)
             if update is not None and find_conflict(loop, Ranges(func)) is not None:
                 loop.kind = "sequential"

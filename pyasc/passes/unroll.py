@@ -53,7 +53,7 @@ class Unroll(FunctionPass):
 def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
     """Unroll what the options allow."""
     changed = False
-    for op in list(func.walk_inner_first()):
+    for op in func.nests_inner_first():
         if not isinstance(op, scf.For) or op.simd or op.grain or _holds_vectors(op):
             continue
         trips = _trips(op)

@@ -52,6 +52,7 @@ class Vectorise(FunctionPass):
     """
 
     name = "vectorise"
+    keeps = frozenset(("canonicalize",))
     vector_bytes: int = 64
     fused: bool = True
     stream: int = 1 << 22
@@ -61,14 +62,18 @@ class Vectorise(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Vectorise every loop that fits."""
         plans: dict[scf.For, VectorPlan] = {}
-        for op in func.walk():
+        for op in func.nests():
             if isinstance(op, scf.For) and op.simd:
                 try:
                     plans[op] = plan_vectors(op, self.vector_bytes, self.fused)
                 except NotVectorisable:
                     context.count("loops left to the compiler")
+        before = set(func.nested()) if plans else set[Operation]()
         for nest in list(_nests(plans)):
             self._vectorise(nest, context)
+            context.touch((nest.root, *nest.inner))
+        if plans:
+            context.touch(_new_and_users(func, before))
         return bool(plans)
 
     def _vectorise(self, nest: Nest, context: Context) -> None:
@@ -116,7 +121,7 @@ class Nest(Record):
 
     def innermost(self) -> list[scf.For]:
         """All loops in it that hold no loop."""
-        loops = [op for op in self.root.walk() if isinstance(op, (scf.For, scf.While))]
+        loops = [op for op in self.root.nests() if isinstance(op, (scf.For, scf.While))]
         return [op for op in loops if isinstance(op, scf.For) and not any(map(_is_loop, _inside(op)))]
 
 
@@ -136,8 +141,14 @@ def split_nest(nest: Nest, vector_bytes: int) -> Nest:
     return Nest(outer, nest.inner)
 
 
+def _new_and_users(func: Func, before: set[Operation]) -> list[Operation]:
+    """What was not there before, and what uses it."""
+    new = [op for op in func.nested() if op not in before]
+    return [*new, *(user for op in new for value in op.results for user in value.uses)]
+
+
 def _inside(op: Operation) -> Iterator[Operation]:
-    return (each for each in op.walk() if each is not op)
+    return (each for each in op.nests() if each is not op)
 
 
 def _is_loop(op: Operation) -> bool:

@@ -56,7 +56,7 @@ class VectoriseWhile(FunctionPass):
     def run(self, func: Func, context: Context) -> bool:
         """Vectorise the loops that fit; a remark says why one does not."""
         changed = False
-        for op in func.walk_inner_first():
+        for op in func.nests_inner_first():
             if isinstance(op, scf.For) and op.kind == "parallel" and _holds_whiles(op):
                 try:
                     plan = plan_vectors(op, self.vector_bytes, fused=False)

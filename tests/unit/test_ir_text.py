@@ -342,7 +342,10 @@ def test_deep_programs_are_walked_cloned_and_dropped() -> None:
     assert [op.name for op in root.walk()] == [op.name for op in preorder(root)]
     copy = root.clone()
     assert str(copy) == str(root)
-    assert len(list(copy.walk_inner_first())) == len(list(root.walk()))
+    assert [op.name for op in copy.nested()] == [op.name for op in root.walk()]
+    nests = [op for op in copy.walk() if op.regions]
+    assert copy.nests() == nests
+    assert copy.nests_inner_first()[-1] is copy and len(copy.nests_inner_first()) == len(nests)
     condition = copy.regions[0].block.args[0]
     assert len(condition.uses) == 2000
     copy.drop()

@@ -76,7 +76,7 @@ def accesses_of(op: Operation) -> Iterator[Access]:
 
 def accesses_inside(op: Operation) -> list[Access]:
     """The accesses of everything that the operation nests."""
-    return [access for inner in op.walk() if inner is not op for access in accesses_of(inner)]
+    return [access for inner in op.nested() if inner is not op for access in accesses_of(inner)]
 
 
 def compare(a: Access, b: Access, ranges: Ranges) -> Meeting:

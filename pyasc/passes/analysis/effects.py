@@ -38,7 +38,7 @@ def root_of(ref: Value) -> Value:
 
 def is_local(root: Value) -> bool:
     """Whether a root is a buffer that the function allocates itself."""
-    return root.op is not None and root.op.has(ALLOCATES)
+    return root.op is not None and ALLOCATES in root.op.spec.traits
 
 
 def may_alias(left: Value, right: Value) -> bool:
@@ -79,10 +79,9 @@ def written_refs(op: Operation) -> list[Value]:
     traits = op.spec.traits
     if WRITES in traits:
         found: list[Value] = []
-        for part in op.spec.operands:
-            if part.written:
-                start, stop = op.spec.segment(op, part.position)
-                found += op.operands[start:stop]
+        for position in op.spec.written:
+            start, stop = op.spec.segment(op, position)
+            found += op.operands[start:stop]
         return found
     if EFFECT in traits and READS not in traits:
         return refs(op.operands)

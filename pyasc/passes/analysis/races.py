@@ -53,7 +53,9 @@ def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
     if _trips(loop) in (0, 1):
         return None
     exempt = {part for u in updates(loop, polynomials) if u.associative for part in (u.load, u.store)}
-    accesses = [op for op in loop.walk() if isinstance(op, (mem.Load, mem.Store)) and _always_runs(op, loop)]
+    accesses = [
+        op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and _always_runs(op, loop)
+    ]
     shared = [op for op in accesses if not _is_private(op.ref, loop)]
     for i, first in enumerate(shared):
         for second in shared[i:]:
@@ -68,7 +70,7 @@ def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
 
 
 def _stores(loop: scf.For) -> Iterator[mem.Store]:
-    return (op for op in loop.walk() if isinstance(op, mem.Store) and not _is_private(op.ref, loop))
+    return (op for op in loop.nested() if isinstance(op, mem.Store) and not _is_private(op.ref, loop))
 
 
 def _is_private(ref: Value, loop: scf.For) -> bool:

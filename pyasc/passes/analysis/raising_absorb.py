@@ -294,7 +294,7 @@ class Absorption:
         block = self.op.body.block
         mapping: dict[Value, Value] = {}
         copy_into(ops, Builder(block, block.first, self.op.loc), mapping)
-        inside = {inner for inner in self.op.walk() if inner is not self.op}
+        inside = {inner for inner in self.op.nested() if inner is not self.op}
         for value in values:
             if value in self.loop.carried:
                 raise CannotRaise(self.op.loc, "the body depends on a running value")
@@ -319,7 +319,7 @@ class Absorption:
         block.args = [arg, *block.args]
         for i, each in enumerate(block.args):
             each.index = i
-        inside = {inner for inner in op.walk() if inner is not op}
+        inside = {inner for inner in op.nested() if inner is not op}
         if any(user in inside for user in loop.counter.uses):
             at = Builder(block, block.first, op.loc)
             now = arg if step == 1 else materialise(counter, [arg], self.nest.symbols, at)

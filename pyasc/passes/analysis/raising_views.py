@@ -23,7 +23,7 @@ from pyasc.passes.analysis.affine import integer_of, materialise
 def look_through_views(root: Operation) -> int:
     """Rewrite every access and structured op under `root`; returns how many changed."""
     changed = 0
-    for op in list(root.walk()):
+    for op in root.nested():
         if isinstance(op, st.Apply):
             changed += _look_through(op)
         elif isinstance(op, (mem.Load, mem.Store)):

@@ -65,7 +65,7 @@ class Ranges:
     def _number_values(self) -> None:
         """Number values in program order: what bounds a value has a smaller number."""
         number = 0
-        for op in self._function.walk():
+        for op in self._function.nested():
             for value in op.results:
                 self._positions[value] = number = number + 1
             for region in op.regions:
