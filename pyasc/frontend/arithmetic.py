@@ -82,11 +82,14 @@ def _fold(v: Visitor, op: Operator, left: Const, right: Const) -> Val:
     ):
         raise _no_operator(v, op, left, right)
     try:
-        return Const(op.fold(left.value, right.value))
+        folded = op.fold(left.value, right.value)
+        if isinstance(folded, complex):
+            raise ValueError("it is a complex number")
+        return Const(folded)
     except ZeroDivisionError as error:
         raise v.error(None, "PA0406", str(error), "the divisor is 0 whenever this runs") from None
     except (TypeError, ValueError, OverflowError) as error:
-        raise v.error(None, "PA0406", f"this constant cannot be computed: {error}") from None
+        raise v.error(None, "PA0406", f"this constant cannot be computed: {error.args[-1]}") from None
 
 
 def _no_operator(v: Visitor, op: Operator, left: Val, right: Val) -> Exception:

@@ -18,7 +18,6 @@ from pyasc.frontend.signature import (
     ScalarKind,
     Signature,
     WeakKind,
-    did_you_mean,
     parse_signature,
 )
 from pyasc.frontend.source import KernelSource
@@ -194,11 +193,7 @@ def _method(
 ) -> Val:
     from pyasc.frontend.library import METHODS
 
-    lowering = METHODS.get(name)
-    if lowering is None:
-        hint = did_you_mean(name, METHODS)
-        raise v.error(node.func, "PA0311", f"{describe(owner)} has no method `{name}`", hint=hint)
-    return call_lowering(v, node, name, lowering, [owner, *args], keywords)
+    return call_lowering(v, node, name, METHODS[name], [owner, *args], keywords)
 
 
 def helper_source(v: Visitor, node: ast.Call, found: Any) -> KernelSource:
@@ -207,15 +202,32 @@ def helper_source(v: Visitor, node: ast.Call, found: Any) -> KernelSource:
         return found
     function = getattr(found, "py_func", found)
     if not isinstance(function, types.FunctionType):
-        what = f"`{getattr(found, '__name__', type(found).__name__)}`"
-        hint = "a kernel calls functions of pyasc, of math, and Python functions with source"
-        if function is print:
-            hint = "use asc.print in a debug build"
-        raise v.error(node.func, "PA0209", f"{what} cannot be called in a kernel", hint=hint)
+        what = f"`{ast.unparse(node.func)}` cannot be called in a kernel"
+        raise v.error(node.func, "PA0209", what, hint=_instead_of(function))
     cached = v.helpers.get(function)
     if cached is None:
         cached = v.helpers[function] = KernelSource.from_function(function)
     return cached
+
+
+_INSTEAD: dict[str, str] = {
+    "print": "use asc.print in a debug build",
+    "type": "use x.dtype",
+    "str": "print the value itself with asc.print",
+    "map": "use a list comprehension",
+    "filter": "use asc.where, or a loop with `if`",
+    "array": "use asc.stack, or asc.zeros and a loop that fills it",
+}
+"""What stands for functions that many reach for, by their names."""
+
+
+def _instead_of(function: Any) -> str:
+    """Advice for a call of a function that kernels cannot call."""
+    name = getattr(function, "__name__", "")
+    of_numpy = (getattr(function, "__module__", None) or "").startswith("numpy")
+    if of_numpy and name in arrays.__all__:
+        return f"use asc.{name}, whose floats are float32"
+    return _INSTEAD.get(name, "a kernel calls functions of pyasc, of math, and Python functions with source")
 
 
 def inline(

@@ -289,7 +289,7 @@ class Carried:
         """Take in what the iteration gives for a name; whether that changes what it starts from."""
         final, entry = self.finals[name], self.entry[name]
         if isinstance(final, (Poison, Unset, Conflict)):
-            if isinstance(final, Unset) and isinstance(entry, Unset):
+            if isinstance(final, (Unset, Poison)) and isinstance(entry, Unset):
                 return False
             return self._break(name, final)
         if name in self.numbers:
@@ -433,10 +433,13 @@ class Carried:
             env.set(name, entry)
         elif self.parallel and name[0] != "%":
             env.set(name, Unset("after a parallel loop, whose iterations have no order", self.loc))
+        elif isinstance(final, Poison):
+            env.set(name, final)
         elif isinstance(entry, Unset):
             certain = self.runs or name[0] == "%"
             known = certain and isinstance(final, (Const, Parts))
-            env.set(name, final if known else Unset("when this loop does not run", self.loc))
+            path = "when this loop is left before it is set" if self.runs else "when this loop does not run"
+            env.set(name, final if known else Unset(path, self.loc))
 
 
 _BOOL = numeric.dtypes.i1

@@ -110,7 +110,10 @@ def _check_shape(v: Visitor, node: ast.Call, base: Val, shape: Tuple) -> None:
     axes = len(numeric.shape_of(base))
     if axes != len(shape.items):
         raise v.error(
-            node.args[1], "PA0508", f"the array has {axes} dimensions", f"expected {len(shape.items)}"
+            node.args[1],
+            "PA0508",
+            f"the array has {numeric.plural(axes, 'dimension')}",
+            f"expected {len(shape.items)}",
         )
     for axis, size in enumerate(shape.items):
         found = numeric.length(v, base, axis)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.numeric import apply, operand, promoted
-from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_number
+from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
@@ -146,21 +146,37 @@ def round_number(v: Visitor, value: Val, digits: Val) -> Val:
 
 
 def to_int(v: Visitor, value: Val) -> Val:
-    """Builtin `int`: without the fraction."""
-    if isinstance(value, Const) and is_number(value):
-        try:
-            return Const(int(value.value))
-        except (ValueError, OverflowError) as error:
-            raise v.error(None, "PA0406", str(error)) from None
+    """Builtin `int`: without the fraction; of a text, the number that it spells."""
+    if _known(value):
+        return _converted(v, int, value)
     if isinstance(value, SizeVal):
         return value
+    _refuse_axes(v, "int", value)
     return numeric.cast_to(v, value, dtypes.i64, weak=True)
 
 
+def _refuse_axes(v: Visitor, name: str, value: Val) -> None:
+    if is_array(value) and numeric.shape_of(operand(v, value)):
+        hint = f"use x.astype(asc.{name}32) for every element"
+        raise v.error(None, "PA0402", f"`{name}` of {numeric.describe(value)}", hint=hint)
+
+
+def _known(value: Val) -> TypeGuard[Const]:
+    return isinstance(value, Const) and (is_number(value) or isinstance(value.value, str))
+
+
+def _converted(v: Visitor, type_: Callable[[Any], Any], value: Const) -> Const:
+    try:
+        return Const(type_(value.value))
+    except (ValueError, OverflowError) as error:
+        raise v.error(None, "PA0406", str(error)) from None
+
+
 def to_float(v: Visitor, value: Val) -> Val:
-    """Builtin `float`."""
-    if isinstance(value, Const) and is_number(value):
-        return Const(float(value.value))
+    """Builtin `float`; of a text, the number that it spells, such as `float("inf")`."""
+    if _known(value):
+        return _converted(v, float, value)
+    _refuse_axes(v, "float", value)
     found = operand(v, value)
     wide = numeric.number_type(v, found).dtype is dtypes.f64
     return numeric.cast_to(v, found, dtypes.f64 if wide else numeric.weak_float(v).dtype, weak=True)

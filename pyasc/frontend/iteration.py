@@ -51,7 +51,7 @@ class Items(Record):
     items: tuple[Val, ...]
 
 
-def plan(v: Visitor, value: Val, node: ast.AST) -> Counted | Items:
+def plan(v: Visitor, value: Val, node: ast.AST | None) -> Counted | Items:
     """How to run over a value. Refuses what cannot be iterated."""
     match value:
         case Range():
@@ -78,7 +78,7 @@ def plan(v: Visitor, value: Val, node: ast.AST) -> Counted | Items:
 Sequenced = tuple[Val, Callable[[Val], Val], bool]
 
 
-def sequence(v: Visitor, value: Val, node: ast.AST) -> Sequenced:
+def sequence(v: Visitor, value: Val, node: ast.AST | None) -> Sequenced:
     """The length of something iterable, its item at an index, and whether its iterations are parallel."""
     match value:
         case Range():
@@ -132,7 +132,7 @@ def _counter_item(v: Visitor, counter: Counter) -> Callable[[Val], Val]:
     return lambda k: arithmetic.binary(v, _ADD, counter.start, k)
 
 
-def _tuple_item(v: Visitor, items: tuple[Val, ...], k: Val, node: ast.AST) -> Val:
+def _tuple_item(v: Visitor, items: tuple[Val, ...], k: Val, node: ast.AST | None) -> Val:
     if isinstance(k, Const):
         return items[k.value]
     raise v.error(
@@ -190,7 +190,7 @@ def _bool(v: Visitor, value: Val) -> Value:
     return found
 
 
-def known_items(v: Visitor, inner: Val, node: ast.AST) -> tuple[Val, ...]:
+def known_items(v: Visitor, inner: Val, node: ast.AST | None) -> tuple[Val, ...]:
     """Items that are known when the kernel is compiled, of a tuple or a range."""
     if isinstance(inner, Tuple):
         return inner.items
@@ -199,7 +199,7 @@ def known_items(v: Visitor, inner: Val, node: ast.AST) -> tuple[Val, ...]:
         raise v.error(
             node,
             "PA0307",
-            "asc.unroll needs a number of iterations that is known when the kernel is compiled",
+            "the number of iterations must be known when the kernel is compiled",
         )
     if length.value > _UNROLL_LIMIT:
         raise v.error(

@@ -38,6 +38,7 @@ from pyasc.frontend.values import (
     Val,
     Zip,
     is_array,
+    is_number,
 )
 from pyasc.frontend.visitor import Visitor
 from pyasc.language import arrays, loops
@@ -100,7 +101,10 @@ def _reversed(v: Visitor, iterable: Val) -> Val:
 def _len(v: Visitor, value: Val) -> Val:
     if isinstance(value, Const) and isinstance(value.value, str):
         return Const(len(value.value))
-    return sequence(v, value, v.frame.node)[0]
+    if is_number(value):
+        hint = "of arrays, len is the first size"
+        raise v.error(None, "PA0402", f"`len` of {numeric.describe(value)}", hint=hint)
+    return sequence(v, value, None)[0]
 
 
 def _extreme(name: str) -> Lowering:
@@ -136,7 +140,14 @@ def _pow(v: Visitor, a: Val, b: Val) -> Val:
 
 
 def _table(fn: str) -> Lowering:
-    return lambda v, *args: elementwise.table_function(v, fn, args)
+    def lowering(v: Visitor, *args: Val) -> Val:
+        for each in args:
+            if is_array(each) and numeric.shape_of(each):
+                found = numeric.describe(each)
+                raise v.error(None, "PA0402", f"math.{fn} takes numbers, found {found}", hint=f"use asc.{fn}")
+        return elementwise.table_function(v, fn, args)
+
+    return lowering
 
 
 def _integral(fn: str) -> Lowering:
@@ -162,7 +173,7 @@ def _round(v: Visitor, number: Val, ndigits: Val = NONE) -> Val:
 def _tuple(v: Visitor, value: Val = EMPTY) -> Val:
     from pyasc.frontend.iteration import known_items
 
-    return Tuple(known_items(v, value, v.frame.node))
+    return Tuple(known_items(v, value, None))
 
 
 def _radians(v: Visitor, value: Val) -> Val:

@@ -29,7 +29,9 @@ def checked_shape(v: Visitor, sizes: Sequence[Val]) -> tuple[Dim, ...]:
     for size in sizes:
         numeric.index(v, size)
         if isinstance(size, Const) and size.value < 0:
-            raise v.error(None, "PA0506", f"a size cannot be negative: {size.value}")
+            raise v.error(
+                None, "PA0506", f"a size cannot be negative: {size.value}", hint="a size is 0 or more"
+            )
     return tuple(numeric.dim_of(size) for size in sizes)
 
 
@@ -123,7 +125,8 @@ def atomic(v: Visitor, fn: str, array: Val, index: Val, value: Val) -> Val:
     base, prefix = (array.array, array.indices) if isinstance(array, Row) else (array, ())
     indices = (*prefix, *subscripts.index_list(index))
     if len(indices) != len(base.shape):
-        raise v.error(None, "PA0505", f"{len(indices)} indices for an array of {len(base.shape)} dimensions")
+        rank = numeric.plural(len(base.shape), "dimension")
+        raise v.error(None, "PA0505", f"{len(indices)} indices for an array of {rank}")
     places = subscripts.element_indices(v, [numeric.operand(v, each) for each in indices])
     element = subscripts.element_value(v, value, base.dtype)
     subscripts.mark_written(v, base.ref)

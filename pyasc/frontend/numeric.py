@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyasc.frontend import promotion
-from pyasc.frontend.emit import fits
+from pyasc.frontend.emit import bounds, fits
 from pyasc.frontend.promotion import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, NumberType, promote
 from pyasc.frontend.values import (
     Array,
     Const,
     Function,
     Method,
+    Parts,
     Row,
     Scalar,
     SizeVal,
@@ -31,6 +32,7 @@ from pyasc.ir.dialects import arith, mem, py, tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim, SizeExpr, lift, simplify
 from pyasc.ir.types import RefType, ScalarType, TensorType
+from pyasc.language.math import Elementwise
 
 
 def number_type(v: Visitor, value: Val) -> NumberType:
@@ -76,6 +78,8 @@ def describe(value: Val) -> str:
             return f"{value.array.dtype.numpy} array"
         case Tuple(items=items):
             return f"a tuple of {len(items)}"
+        case Parts(count=count):
+            return f"a tuple of {count}"
         case Function():
             return "a function"
         case Method(name=name):
@@ -94,6 +98,8 @@ def _describe_object(found: Any) -> str:
         return f"{type(found).__name__} {found!r}"
     if found is None or isinstance(found, str):
         return repr(found)
+    if isinstance(found, Elementwise):
+        return f"the function asc.{found.name}"
     name = getattr(found, "__name__", None)
     return f"`{name}`" if name else f"an object of type `{type(found).__name__}`"
 
@@ -103,11 +109,12 @@ def scalar(v: Visitor, value: Val, dtype: DType) -> Value:
     match value:
         case Const(value=bool() | int() | float() as number):
             if dtype.is_integer and not isinstance(number, float) and not fits(int(number), dtype):
+                low, high = bounds(dtype)
                 raise v.error(
                     None,
                     "PA0403",
                     f"{number} does not fit {dtype.numpy}",
-                    hint="convert the other operand to a wider type, such as asc.int64(...)",
+                    hint=f"it holds {low} to {high}; use a wider type, such as asc.int64(...)",
                 )
             if dtype.is_integer and isinstance(number, float):
                 return v.emit.cast(v.emit.constant(number, dtypes.f64), dtype)
@@ -126,9 +133,7 @@ def index(v: Visitor, value: Val, node: ast.AST | None = None) -> Value:
     """An integer as i64. Refuses floats."""
     number = number_type(v, value) if is_number(value) else None
     if number is None or not (number.dtype.is_integer or (number.weak and number.dtype.is_bool)):
-        raise v.error(
-            node, "PA0404", f"expected an integer, found {describe(value)}", hint="convert with int(...)"
-        )
+        raise v.error(node, "PA0404", f"expected an integer, found {describe(value)}")
     if isinstance(value, Const):
         return v.emit.index(int(value.value))
     return scalar(v, value, dtypes.i64)

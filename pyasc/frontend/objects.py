@@ -95,7 +95,7 @@ def _global(v: Visitor, node: ast.Name, frame: Frame) -> Val:
         pass
     if node.id in v.sizes:
         return SizeVal(size(node.id))
-    known = [*frame.env.values, *frame.source.globals, *frame.source.closure]
+    known = [*frame.env.values, *frame.source.globals, *frame.source.closure, *v.sizes]
     hint = did_you_mean(node.id, [n for n in known if n[:1] != "%"])
     raise v.error(node, "PA0301", f"`{node.id}` is not defined", hint=hint)
 
@@ -158,7 +158,7 @@ def attribute(v: Visitor, node: ast.Attribute) -> Val:
     if node.attr in ("dtype", "shape", "ndim") and isinstance(owner, Scalar):
         return {"shape": Tuple(()), "ndim": Const(0)}.get(node.attr) or Const(BY_IR[owner.dtype])
     if isinstance(owner, (Scalar, SizeVal)):
-        return Method(owner, node.attr)
+        return _method(v, node, owner)
     hint = "parts of a tuple are t[0], t[1]" if isinstance(owner, Tuple) else ""
     raise v.error(node, "PA0311", f"{numeric.describe(owner)} has no attribute `{node.attr}`", hint=hint)
 
@@ -189,7 +189,18 @@ def _array_attribute(v: Visitor, node: ast.Attribute, owner: Val) -> Val:
         case "T":
             return views.permuted(v, base, range(len(base.shape))[::-1])
         case _:
-            return Method(base, node.attr)
+            return _method(v, node, base)
+
+
+def _method(v: Visitor, node: ast.Attribute, owner: Val) -> Method:
+    """A method of arrays or numbers. Refuses a name that is none."""
+    from pyasc.frontend.library import METHODS
+
+    if node.attr not in METHODS:
+        hint = did_you_mean(node.attr, [*METHODS, "shape", "dtype", "ndim", "size", "T"])
+        what = f"{numeric.describe(owner)} has no attribute `{node.attr}`"
+        raise v.error(node, "PA0311", what, hint=hint)
+    return Method(owner, node.attr)
 
 
 def count_elements(v: Visitor, base: Array | Tensor) -> Val:

@@ -65,7 +65,8 @@ def full(v: Visitor, shape: Val, value: Val, dtype: Val = NONE) -> Val:
     """`asc.full`."""
     found = numeric.operand(v, value)
     if not is_number(found):
-        raise v.error(None, "PA0402", f"asc.full takes a number, found {numeric.describe(found)}")
+        what = f"asc.full takes a number, found {numeric.describe(found)}"
+        raise v.error(None, "PA0402", what, hint="use asc.broadcast_to for arrays")
     type_ = numeric.number_type(v, found).dtype if dtype == NONE else element_type(v, dtype)
     return filled(v, shape_list(v, shape), found, type_)
 
@@ -248,7 +249,7 @@ def _check_count(v: Visitor, total: Val, sizes: Sequence[Val]) -> None:
     _require_equal(v, product(v, sizes), total, "cannot reshape: {} elements asked for, {} there")
 
 
-def _require_equal(v: Visitor, found: Val, wanted: Val, message: str) -> None:
+def _require_equal(v: Visitor, found: Val, wanted: Val, message: str, code: str = "PA0506") -> None:
     equal = arithmetic.compare(v, arithmetic.COMPARE[ast.Eq], found, wanted)
     condition = numeric.truth(v, equal)
     if condition is True:
@@ -258,7 +259,7 @@ def _require_equal(v: Visitor, found: Val, wanted: Val, message: str) -> None:
             str(each.value) if isinstance(each, Const) else str(getattr(each, "expr", "?"))
             for each in (found, wanted)
         ]
-        raise v.error(None, "PA0506", message.format(*shown))
+        raise v.error(None, code, message.format(*shown))
     values = [numeric.index(v, each) for each in (found, wanted)][: message.count("{}")]
     numeric.check(v, condition, "ValueError", message, values)
 
@@ -280,6 +281,7 @@ def broadcast_to(v: Visitor, array: Val, shape: Val) -> Val:
                 numeric.length(v, value, len(value.shape) + axis),
                 sizes[axis],
                 "cannot broadcast size {} to {}",
+                "PA0502",
             )
     opened = numeric.open_sizes(v, target, sizes)
     return Tensor(
@@ -292,7 +294,8 @@ def broadcast_to(v: Visitor, array: Val, shape: Val) -> Val:
 def concatenate(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
     """`asc.concatenate`."""
     if not isinstance(arrays, Tuple) or not arrays.items:
-        raise v.error(None, "PA0402", "asc.concatenate takes a tuple of arrays")
+        hint = "write asc.concatenate((a, b))"
+        raise v.error(None, "PA0402", "asc.concatenate takes a tuple of arrays", hint=hint)
     parts = [numeric.as_tensor(v, each) for each in arrays.items]
     number = numeric.promoted(v, parts)
     rank = len(parts[0].shape)
@@ -315,7 +318,7 @@ def _same_elsewhere(v: Visitor, parts: Sequence[Tensor], position: int) -> None:
         for axis in range(len(part.shape)):
             if axis != position:
                 lengths = [numeric.length(v, each, axis) for each in (part, parts[0])]
-                _require_equal(v, lengths[0], lengths[1], "cannot join: size {} against {}")
+                _require_equal(v, lengths[0], lengths[1], "cannot join: size {} against {}", "PA0502")
 
 
 def astype(v: Visitor, array: Val, dtype: Val) -> Val:

@@ -139,15 +139,14 @@ def augmented(v: Visitor, node: ast.AugAssign) -> None:
     """`target op= value`."""
     op = BINARY.get(type(node.op))
     if op is None:
-        v.refuse_node(node.op if isinstance(node.op, ast.operator) else node)
-        return
+        raise v.error(node, "PA0202", "`@=` is not supported in a kernel", hint="write x[...] = x @ y")
     match node.target:
         case ast.Name(id=name):
             _augment_name(v, node, name, op)
         case ast.Subscript():
             update(v, node.target, op, node.value)
         case _:
-            raise v.error(node.target, "PA0203", "an attribute cannot be set", hint="assign to elements")
+            raise v.error(node.target, "PA0203", "an attribute cannot be set")
 
 
 def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Operator) -> None:

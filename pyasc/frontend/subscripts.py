@@ -195,8 +195,15 @@ def store(v: Visitor, target: ast.Subscript, value: Val) -> None:
 
         scatter(v, _whole(v, owner), indices, value, target)
         return
+    write_whole(v, _part(v, owner, indices, target), value)
+
+
+def _part(v: Visitor, owner: Val, indices: Sequence[Val], target: ast.Subscript) -> Val:
+    """What is assigned to; a mistake in the indices is blamed on them."""
+    outer, v.emit.builder.loc = v.emit.builder.loc, v.location(target.slice)
     view = item(v, owner, indices, target)
-    write_whole(v, view, value)
+    v.emit.builder.loc = outer
+    return view
 
 
 def _target(v: Visitor, target: ast.Subscript) -> tuple[Val, tuple[Val, ...]]:
@@ -241,7 +248,7 @@ def update(v: Visitor, target: ast.Subscript, op: arithmetic.Operator, node: ast
     """`owner[index] op= value`."""
     owner, indices = _target(v, target)
     if not (_all_integers(v, indices) and len(indices) == rank(owner)):
-        view = item(v, owner, indices, target)
+        view = _part(v, owner, indices, target)
         if isinstance(view, Tensor):
             raise v.error(target, "PA0205", "an update through an index array", hint="write the loop out")
         update_whole(v, view, op, v.expr(node), target)

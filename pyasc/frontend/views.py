@@ -50,7 +50,7 @@ class Box:
 def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Array | Tensor:
     """The part that integers, slices, `...` and None name, without copying."""
     box = Box()
-    for index in _expanded(base, indices):
+    for index in _expanded(v, base, indices):
         axis = len(box.offsets)
         if isinstance(index, Const) and index.value is None:
             box.keep(-1, Const(1))
@@ -64,10 +64,12 @@ def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Arra
     return make_view(v, base, box)
 
 
-def _expanded(base: Array | Tensor, indices: Sequence[Val]) -> list[Val]:
+def _expanded(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> list[Val]:
     """The indices with `...` and missing ones written out as full slices."""
     rank = len(base.shape)
     count = sum(1 for index in indices if not (isinstance(index, Const) and index.value in (None, ...)))
+    if sum(isinstance(index, Const) and index.value is ... for index in indices) > 1:
+        raise v.error(None, "PA0505", "`...` stands in an index once", hint="write `:` for single axes")
     full = [Slice(None, None, None)] * (rank - count)
     for k, index in enumerate(indices):
         if isinstance(index, Const) and index.value is ...:

@@ -86,7 +86,8 @@ CODES: dict[str, Code] = {
     "PA0404": Code("an integer is needed", "convert with int(...), or use // for a quotient"),
     "PA0405": Code("the truth value of an array", "use asc.any(...), asc.all(...) or asc.where(...)"),
     "PA0406": Code(
-        "a constant expression that cannot be computed", "correct the operands: both are known here"
+        "a constant expression that cannot be computed",
+        "correct the constants: they are known when the kernel is compiled",
     ),
     "PA0407": Code(
         "an operation that is not defined on these types", "convert the operands to types that have it"

@@ -315,7 +315,7 @@ def test_a_mistake_in_a_helper_shows_both_places() -> None:
             x[0] = helper(x)
         """,
         """
-        kernel.py:5:12: error[PA0311]: float32 array of 1 dimension has no method `nonsense`
+        kernel.py:5:12: error[PA0311]: float32 array of 1 dimension has no attribute `nonsense`
             5 |     return v.nonsense()
               |            ^^^^^^^^^^
         kernel.py:8:12: note: `helper` is called here

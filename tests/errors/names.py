@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong kernels: names that do not exist, are not set, or mean different things on different paths."""
+import math
+import numpy as np
+import pyasc as asc
+
+#: a misspelt parameter
+@asc.kernel
+def k(values: asc.float32[N]):
+    for i in range(N):
+        values[i] = valeus[i] + 1
+#                   ^ PA0301: `valeus` is not defined
+
+#: a misspelt symbolic size
+@asc.kernel
+def k(x: asc.float32[Rows, Cols]):
+    for i in range(Row):
+#                  ^ PA0301: `Row` is not defined
+        x[i, 0] = 1.0
+
+#: a name of the caller that is not passed
+def helper():
+    return x[0]
+#          ^ PA0301: `x` is not defined
+
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[1] = helper()
+
+#: read before set
+@asc.kernel
+def k(n: int):
+    m = n + t
+#           ^ PA0302: `t` is read before it is set
+    t = 1
+    return m
+
+#: set only if a condition holds
+@asc.kernel
+def k(n: int):
+    if n > 1:
+        t = 1
+    return t
+#          ^ PA0302: `t` may have no value here
+
+#: set on one side of an else
+@asc.kernel
+def k(n: int):
+    if n > 1:
+        t = 1
+    else:
+        u = 2
+    return t + n
+#          ^ PA0302: `t` may have no value here
+
+#: set only when the loop runs
+@asc.kernel
+def k(n: int):
+    for i in range(n):
+        t = i
+    return t
+#          ^ PA0302: `t` may have no value here
+
+#: the counter after a loop that may not run
+@asc.kernel
+def k(n: int):
+    for i in range(n):
+        pass
+    return i
+#          ^ PA0302: `i` may have no value here
+
+#: set only if a while loop runs
+@asc.kernel
+def k(n: int):
+    while n > 10:
+        t = n
+        n -= 1
+    return t
+#          ^ PA0302: `t` may have no value here
+
+#: skipped by a break
+@asc.kernel
+def k(n: int):
+    for i in range(10):
+        if i == n:
+            break
+        t = i
+    return t
+#          ^ PA0302: `t` may have no value here
+
+#: skipped by a continue
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    for i in range(4):
+        if i == n:
+            continue
+        t = i
+    x[0] = t
+#          ^ PA0302: `t` may have no value here
+
+#: an augmented assignment to nothing
+@asc.kernel
+def k(x: asc.float32[N]):
+    for i in range(N):
+        total += x[i]
+#       ^ PA0302: `total` is read before it is set
+    x[0] = total
+
+#: a comprehension's name after it
+@asc.kernel
+def k(x: asc.float32[4]):
+    s = sum([x[j] for j in range(4)])
+    x[0] = s + j
+#              ^ PA0301: `j` is not defined
+
+#: a lambda's parameter outside of it
+@asc.kernel
+def k(x: asc.float32[4]):
+    f = lambda v: v + 1
+    x[0] = f(v)
+#            ^ PA0301: `v` is not defined
+
+#: a local of a nested function outside of it
+@asc.kernel
+def k(x: asc.float32[4]):
+    def f():
+        inner = 2.0
+        return inner
+    x[0] = f() + inner
+#                ^ PA0301: `inner` is not defined
+
+#: a misspelt function of pyasc
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = asc.sqroot(x[1])
+#          ^ PA0311: `pyasc` has no attribute `sqroot`
+
+#: a misspelt function of math
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = math.sqr(x[1])
+#          ^ PA0311: `math` has no attribute `sqr`
+
+#: a misspelt dtype
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = asc.flaot16(x[1])
+#          ^ PA0311: `pyasc` has no attribute `flaot16`
+
+#: an attribute that arrays do not have
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = x.length
+#          ^ PA0311: float32 array of 1 dimension has no attribute `length`
+
+#: a method that arrays do not have
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = x.average()
+#          ^ PA0311: float32 array of 1 dimension has no attribute `average`
+
+#: a misspelt method
+@asc.kernel
+def k(x: asc.float32[4, 2]):
+    y = x.reshap(8)
+#       ^ PA0311: float32 array of 2 dimensions has no attribute `reshap`
+    x[0, 0] = y[0]
+
+#: an attribute of a tuple
+@asc.kernel
+def k(x: asc.float32[N]):
+    pair = (1, 2)
+    x[0] = pair.first
+#          ^ PA0311: a tuple of 2 has no attribute `first`
+
+#: an attribute of a number
+@asc.kernel
+def k(x: asc.float32[N], n: int):
+    x[0] = n.real_part()
+#          ^ PA0311: int has no attribute `real_part`
+
+#: an array before a loop, a number in it
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    y = x
+    for i in range(n):
+        y = 1.0
+    x[0] = y
+#          ^ PA0305: `y` has no single value here
+
+#: arrays that change places
+@asc.kernel
+def k(u: asc.float32[4], v: asc.float32[4], n: int):
+    for t in range(n):
+        v[0] = u[0] * 0.5
+#              ^ PA0305: `u` has no single value here
+        u, v = v, u
+#              ^ PA0305: `v` has no single value here
+
+#: an array or a number by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        y = x
+    else:
+        y = 0.0
+    x[0] = y + 1
+#          ^ PA0305: `y` has no single value here
+
+#: tuples of different lengths by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        t = (1, 2)
+    else:
+        t = (1, 2, 3)
+    x[0] = t[0]
+#          ^ PA0305: `t` has no single value here
+
+#: a choice between an array and a number
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = x if x[0] > 0 else 1
+#       ^ PA0305: a choice at run time between float32 array of 1 dimension and int 1
+
+#: a choice between two arrays
+@asc.kernel
+def k(x: asc.float32[4], y: asc.float32[4], n: int):
+    z = x if n else y
+#       ^ PA0305: a choice at run time between float32 array of 1 dimension and float32 array of 1 dimension
+    z[0] = 1.0
+
+#: None on one path
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    t = None
+    if n > 0:
+        t = 1
+    x[0] = t
+#          ^ PA0305: `t` has no single value here
+
+#: functions by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    f = asc.exp if n > 0 else asc.log
+#       ^ PA0305: a choice at run time between the function asc.exp and the function asc.log
+    x[0] = f(x[0])
+
+#: text by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    mode = "a" if n > 0 else "b"
+#          ^ PA0305: a choice at run time between 'a' and 'b'
+    x[0] = 1.0 if mode == "a" else 2.0
