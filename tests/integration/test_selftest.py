@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 from pyasc.cli import main
 from pyasc.cli.selftest import compare, run_case
-from pyasc.selftest import CASES, EXACT
+from pyasc.runtime import model
+from pyasc.selftest import CASES, EXACT, Case
+from tests.unit.model_support import cache_folder
 
 NAMES = ("add_half", "prefix_sum")
 
@@ -58,3 +61,12 @@ def test_nan_is_a_difference() -> None:
     assert share == float("inf") and "1 of 1" in detail
     assert compare([np.array([3])], [np.array([3])], EXACT) == (0.0, 0.0, "")
     assert compare([np.array([4])], [np.array([3])], EXACT)[1] == float("inf")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel.__name__)
+def test_every_kernel_is_right_on_the_model(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "model_cache", cache_folder)
+    (outcome,) = run_case(replace(case, shapes=case.shapes[-1:]), "model")
+    assert outcome.status == "pass", outcome.detail
+    assert outcome.predicted_us

@@ -48,7 +48,6 @@ ADVANCED_FACTORS = {
     "erf": (3, 8),
 }
 """Scratch of an advanced call in chunks of 256 bytes: for float32, for float16 (section 10 of the API sheet)."""
-SCRATCH_BYTES = 8 * 1024
 
 _TWIN = {16: dtypes.f16, 32: dtypes.f32}
 _WORD = dtypes.u16

@@ -7,10 +7,14 @@ chains of operations need no buffer besides those that are copied in and out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pyasc.passes.analysis.tile_legalise import ADVANCED
 from pyasc.passes.analysis.tile_program import Instruction, Program, Register
+
+SCRATCH_BYTES = 8 * 1024
+"""What an advanced call, such as Tanh, gets to work in."""
 
 
 @dataclass(eq=False)
@@ -124,3 +128,8 @@ def _fresh(target: Register) -> Slot:
 def can_overwrite(instruction: Instruction) -> bool:
     """Whether the target of an instruction may be one of its sources, byte for byte."""
     return instruction.fn not in (*ADVANCED, "reduce")
+
+
+def scratch_bytes(instructions: Iterable[Instruction]) -> int:
+    """The bytes that advanced calls need beside the registers of a program."""
+    return SCRATCH_BYTES if any(each.fn in ADVANCED for each in instructions) else 0

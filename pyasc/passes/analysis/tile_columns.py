@@ -24,7 +24,7 @@ from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_body import BodyBuilder
-from pyasc.passes.analysis.tile_buffers import assign
+from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
@@ -108,7 +108,7 @@ class _Columns:
         self.depths = queue_depths(self.assignment)
         widths = [slot.width for slot in self.assignment.slots if slot.kind != "mask"]
         self.unit = 32 // min(widths)
-        fixed = 2 * _PIECE * self.value.dtype.bytes
+        fixed = 2 * _PIECE * self.value.dtype.bytes + scratch_bytes(program.instructions)
         self.tile = int((ub - fixed) / bytes_an_element(self.assignment, self.depths)) // 256 * 256
 
     def lower(self) -> Value:

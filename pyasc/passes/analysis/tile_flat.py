@@ -30,7 +30,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials, index, materialise
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access, BodyBuilder, guarded_writes, stored_dtype
-from pyasc.passes.analysis.tile_buffers import assign
+from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
@@ -149,7 +149,8 @@ class _Flat:
         self.assignment = assign(builder.program)
         self.depths = queue_depths(self.assignment)
         per_element = bytes_an_element(self.assignment, self.depths)
-        self.tile = int(soc.arch.ub / per_element) // line * line
+        free = soc.arch.ub - scratch_bytes(builder.program.instructions)
+        self.tile = int(free / per_element) // line * line
 
     def emit(self, at: Builder, begin: Value, length: Value, lower: Value) -> None:
         """The loop over a core's tiles."""

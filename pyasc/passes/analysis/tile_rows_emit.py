@@ -24,7 +24,7 @@ from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import size_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
-from pyasc.passes.analysis.tile_buffers import assign
+from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
     TileEmitter,
@@ -35,7 +35,7 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import ADVANCED, refuse
+from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
 from pyasc.passes.analysis.tile_rows import RowWork
 
@@ -86,7 +86,7 @@ class _Rows:
             if source.cover == COLUMN and each.target.cover != COLUMN
         }
         fixed = len(spread) * SPREAD_BYTES
-        fixed += 8 * 1024 if any(each.fn in ADVANCED for each in self.program.instructions) else 0
+        fixed += scratch_bytes(self.program.instructions)
         fixed += sum(COLUMN_ELEMENTS * 4 * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN)
         fixed += sum(SPACED_BYTES * self.depths.get(s.kind, 1) for s in slots if s.cover == SPACED)
         a_row = sum(s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == ROW)
