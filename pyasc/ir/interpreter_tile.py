@@ -190,6 +190,17 @@ def _sum_dtype(fn: str, dtype: DType) -> DType:
     return dtypes.f32 if fn in ("add", "mul") and dtype in (dtypes.f16, dtypes.bf16) else dtype
 
 
+def _fold(frame: Frame, op: tile.Fold) -> Sequence[Any]:
+    dtype = dtype_of(op.source.type)
+    line = corner(frame[op.source], frame.all(op.sizes)).reshape(-1)
+    target = frame[op.target].reshape(-1)
+    for start in range(0, line.size, target.size):
+        part = line[start : start + target.size]
+        lanes = target[: part.size]
+        lanes[...] = evaluate(op.fn, lanes, part, dtype=dtype)
+    return ()
+
+
 def _argreduce(frame: Frame, op: tile.ArgReduce) -> Sequence[Any]:
     sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
     source = corner(frame[op.source], sizes)
@@ -236,6 +247,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile.Transpose: _transpose,
     tile.Gather: _gather,
     tile.Reduce: _reduce,
+    tile.Fold: _fold,
     tile.ArgReduce: _argreduce,
     tile.Matmul: _matmul,
     tile.Barrier: _barrier,

@@ -33,22 +33,27 @@ from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
     Cut,
+    PhaseFunction,
     add_fault,
     check_loads,
     cut,
     hoist_buffers,
     name_workspaces,
+    needed,
     phase_function,
+    unused,
 )
 from pyasc.passes.analysis.product import is_product, match_product
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
+from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
-from pyasc.passes.analysis.tile_rows import of_apply, of_loop
-from pyasc.passes.analysis.tile_rows_emit import lower_rows
+from pyasc.passes.analysis.tile_rows import RowWork, of_apply, of_loop
+from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
+from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
 from pyasc.passes.analysis.writeback import plain
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
@@ -89,6 +94,7 @@ class _Lowering:
     soc: Soc
     context: Context
     names: dict[Value, str] = field(default_factory=lambda: dict[Value, str]())
+    workspaces: set[str] = field(default_factory=lambda: set[str]())
 
     def run(self) -> list[Func]:
         """The functions of the phases, then the one for the host."""
@@ -131,14 +137,36 @@ class _Lowering:
 
     def _tiled(self, work: Operation) -> list[Phase]:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
-        made = phase_function(self.kernel, [work], self.kernel.symbol, self.names)
-        return self._with_variant(Phase(made, lower_phase(made.function, self.soc)), work)
+        if isinstance(work, st.Apply) and is_total(work):
+            return self._total(work)
+        made = self._function([work])
+        return self._with_variant(
+            Phase(made, _known_before(lower_phase(made.function, self.soc), work)), work
+        )
+
+    def _function(self, work: Sequence[Operation]) -> PhaseFunction:
+        return phase_function(self.kernel, work, self.kernel.symbol, self.names)
+
+    def _total(self, work: st.Apply) -> list[Phase]:
+        """Numbers of whole arrays: a launch for one of each core, and one that combines them."""
+        parts, whole = self._function([work]), self._function([work])
+        names = [self._unused(f"{ref.name or 'total'}Parts") for ref in work.outputs]
+        blocks = lower_parts(_apply_of(parts.function), self.soc, names)
+        lower_whole(_apply_of(whole.function), self.soc, names)
+        return [Phase(parts, _known_before(blocks, work)), Phase(whole)]
+
+    def _unused(self, name: str) -> str:
+        taken = {*self.names.values(), *self.kernel.sizes, *(param.name for param in self.kernel.params)}
+        made = unused(name, taken | self.workspaces)
+        self.workspaces.add(made)
+        return made
 
     def _repeated(self, work: Operation) -> list[Step]:
         """A loop for the host to run: one that carries nothing, around launches on tiles."""
         if not isinstance(work, scf.For) or work.kind != "sequential" or work.inits:
             return []
-        inside = _Lowering(self.kernel, self.soc, Context(current=self.context.current), dict(self.names))
+        context = Context(current=self.context.current)
+        inside = _Lowering(self.kernel, self.soc, context, dict(self.names), self.workspaces)
         try:
             parts = cut(work.body.block)
             steps = inside.steps(work.body.block, parts)
@@ -156,7 +184,7 @@ class _Lowering:
         """One launch of one core for work that no tile fits, as loops over single elements."""
         if not work:
             return []
-        made = phase_function(self.kernel, work, self.kernel.symbol, self.names)
+        made = self._function(work)
         phase = made.function
         LowerStructured().run(phase, self.context)
         Forward().run(phase, self.context)
@@ -171,13 +199,17 @@ class _Lowering:
         if not phase.limits:
             return [phase]
         (limit,) = phase.limits
-        (slow,) = self._scalar([work])
-        if not can_run(slow.function):
-            return [phase]
+        other = self._function([work])
+        try:
+            variant = Phase(other, lower_phase(other.function, self.soc, lines=True))
+        except NotVector:
+            (variant,) = self._scalar([work])
+            if not can_run(variant.function):
+                return [phase]
+            self.context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
         fits = limit.condition
         limit.erase()
-        self.context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
-        return [replace(phase, fits=fits), replace(slow, fits=fits, otherwise=True)]
+        return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
 
 
 def _remark(context: Context, work: Operation, error: NotVector) -> None:
@@ -194,8 +226,22 @@ def _number(phases: Sequence[Phase], symbol: str) -> None:
             phase.function.attrs["symbol"] = f"{symbol}_{number}"
 
 
-def lower_phase(phase: Func, soc: Soc) -> Value:
-    """Lower the one piece of work of a phase to tiles; how many cores it takes. Raises NotVector."""
+def _apply_of(function: Func) -> st.Apply:
+    return next(op for op in function.body.block if isinstance(op, st.Apply))
+
+
+def _known_before(blocks: Value, work: Operation) -> Value:
+    """A number of cores that the host can tell. Raises NotVector for one that is read from an array."""
+    if any(isinstance(op, mem.Load) for op in needed([blocks])):
+        raise refuse("an amount of work that depends on data", work.loc)
+    return blocks
+
+
+def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
+    """Lower the one piece of work of a phase to tiles; how many cores it takes. Raises NotVector.
+
+    With `lines` rows are taken one by one, so that they may have any length.
+    """
     work = next(op for op in phase.body.block if _is_work(op))
     at = Builder.before(work)
     at.loc = work.loc
@@ -207,10 +253,8 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
         blocks = lower_flat(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
         blocks = lower_columns(work, soc)
-    elif isinstance(work, st.Apply):
-        blocks = lower_rows(work, of_apply(work, at), soc)
-    elif isinstance(work, scf.For):
-        blocks = lower_rows(work, of_loop(work, at), soc)
+    elif isinstance(work, (st.Apply, scf.For)):
+        blocks = _rows_or_lines(work, at, soc, lines)
     else:
         checks = isinstance(work, py.Check)
         what = (
@@ -221,6 +265,22 @@ def lower_phase(phase: Func, soc: Soc) -> Value:
         raise refuse(what, work.loc)
     _bytes_for_bools(phase)
     return blocks
+
+
+def _rows_or_lines(work: st.Apply | scf.For, at: Builder, soc: Soc, lines: bool) -> Value:
+    """Tiles of many rows where rows are alike, else one row after the other."""
+    if not lines:
+        try:
+            rows = _read(work, at)
+            if takes_rows(rows):
+                return lower_rows(work, rows, soc)
+        except NotVector:
+            pass
+    return lower_lines(work, _read(work, at, lines=True), soc)
+
+
+def _read(work: st.Apply | scf.For, at: Builder, lines: bool = False) -> RowWork:
+    return of_apply(work, at, lines) if isinstance(work, st.Apply) else of_loop(work, at, lines)
 
 
 def _bytes_for_bools(phase: Func) -> None:

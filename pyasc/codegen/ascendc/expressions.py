@@ -31,6 +31,9 @@ CTYPES = {
 }
 """The C++ name of each dtype that a kernel may hold."""
 
+CTYPE_BYTES = {name: dtype.bytes for dtype, name in CTYPES.items()}
+"""The size of each of them."""
+
 _OPERATORS = {
     "add": ("+", SUM),
     "sub": ("-", SUM),

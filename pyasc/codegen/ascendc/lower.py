@@ -15,7 +15,7 @@ from pathlib import Path
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.calls import narrowed, vector_call
 from pyasc.codegen.ascendc.cube import CUBE_CALLS, cube_call, cube_struct, invariant_structs
-from pyasc.codegen.ascendc.expressions import CTYPES, literal, scalar
+from pyasc.codegen.ascendc.expressions import CTYPE_BYTES, CTYPES, literal, scalar
 from pyasc.codegen.cpp.names import Names, identifier
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.ir.core import Block, Operation, Value
@@ -318,6 +318,8 @@ class Statements:
         op = value.op
         if isinstance(op, arith.Elementwise) and op.fn == "mul" and isinstance(op.args[1].op, arith.Constant):
             return f"{self.text(op.args[0]).inside(14)} * sizeof({element})"
+        if isinstance(op, arith.Constant) and op.value == CTYPE_BYTES[element]:
+            return f"sizeof({element})"
         return str(self.text(value))
 
     def _shared(self, declaration: str, hint: str) -> str:

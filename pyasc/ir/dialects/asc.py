@@ -17,7 +17,7 @@ from pyasc.ir.constraints import GLOBAL, I64, ON_CHIP, REF, SCALAR, handle
 from pyasc.ir.core import Operation, Region, Value
 from pyasc.ir.declare import attribute, operand, operands, region, result
 from pyasc.ir.dialects.mem import same_dtype
-from pyasc.ir.traits import ALLOCATES, EFFECT, PURE, READS, SINGLE_BLOCK, TERMINATOR, VIEW, WRITES
+from pyasc.ir.traits import EFFECT, PURE, READS, SINGLE_BLOCK, TERMINATOR, VIEW, WRITES
 from pyasc.ir.types import OpaqueType, RefType, ScalarType, dtype_of
 
 PIPE = handle("pipe")
@@ -85,8 +85,8 @@ class InitBuf(Operation, name="asc.InitBuf", traits=[EFFECT]):
     bytes: Value = operand(I64)
 
 
-class Get(Operation, name="asc.Get", traits=[ALLOCATES]):
-    """`buffer.Get<T>()`: the memory of a TBuf as a LocalTensor."""
+class Get(Operation, name="asc.Get", traits=[PURE]):
+    """`buffer.Get<T>()`: the memory of a TBuf as a LocalTensor, the same one for every method that asks."""
 
     buffer: Value = operand(BUFFER)
     tensor: Value = result(constraint=ON_CHIP)

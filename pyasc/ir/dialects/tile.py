@@ -292,6 +292,24 @@ class Reduce(Operation, name="tile.reduce", traits=[READS, WRITES]):
         yield from _sizes_fit(self.sizes, self.source)
 
 
+class Fold(Operation, name="tile.fold", traits=[READS, WRITES]):
+    """Combines the elements of a line into those of a short target, over and over: `target[p % lanes]` with each.
+
+    `sizes` are the source's.
+    """
+
+    source: Value = operand(ON_CHIP)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+    fn: str = attribute(choices=COMBINERS)
+
+    def verify_op(self) -> Iterable[str]:
+        """Both are lines of one dtype."""
+        yield from same_dtype(self.source, self.target)
+        yield from same_rank(self.source, self.target)
+        yield from _sizes_fit(self.sizes, self.source)
+
+
 class ArgReduce(Operation, name="tile.argreduce", traits=[READS, WRITES]):
     """The extreme along `axis` and the number of its first element, NaN being the extreme."""
 

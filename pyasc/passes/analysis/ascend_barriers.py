@@ -40,8 +40,8 @@ class _Pending:
         self.writes.clear()
 
 
-def insert_barriers(block: Block) -> None:
-    """Put barriers into one round of vector calls."""
+def insert_barriers(block: Block, sealed: bool = False) -> None:
+    """Put barriers into one round of vector calls; a sealed one has one behind it if it used what no queue orders."""
     pending, first, passed = _Pending(), _Pending(), False
     for op in block:
         if not _is_vector(op):
@@ -66,7 +66,8 @@ def insert_barriers(block: Block) -> None:
         pending.add(reads, writes)
         if not passed:
             first.add(reads, writes)
-    if _Pending(_kept(pending.reads), _kept(pending.writes)).conflicts(first.reads, first.writes):
+    kept = _Pending(_kept(pending.reads), _kept(pending.writes))
+    if (sealed and (kept.reads or kept.writes)) or kept.conflicts(first.reads, first.writes):
         last = next(op for op in reversed(block) if _is_vector(op))
         Builder.after(last).insert(asc.PipeBarrier(pipe="PIPE_V"))
 

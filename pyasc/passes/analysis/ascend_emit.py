@@ -12,13 +12,16 @@ from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.ascend_methods import Holder, Methods
+from pyasc.passes.analysis.ascend_methods import Holder, Methods, Resource
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
 
 I64 = ScalarType(dtypes.i64)
+_NUMBER_METHODS = ("LoadNumbers", "Combine", "StoreNumbers")
+_BEGIN_METHODS = ("LoadNumbers", "Begin", "StoreNumbers")
+_START_METHODS = ("LoadStart", "Start", "")
 
 
 @dataclass
@@ -31,7 +34,10 @@ class PhaseLowering:
     holders: dict[Value, Holder] = field(default_factory=lambda: dict[Value, Holder]())
     globals: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     running: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    pool: dict[Resource, list[Value]] = field(default_factory=lambda: dict[Resource, list[Value]]())
+    sealed: bool = False
     front: Builder | None = None
+    outermost: scf.For | None = None
 
     def __post_init__(self) -> None:
         self.init = Builder(self.lowered.body.block, loc=self.phase.loc)
@@ -68,7 +74,15 @@ class PhaseLowering:
     def _cores(self, op: tile.Cores, at: Builder) -> None:
         inner = op.body.block
         self.mapping[inner.args[0]] = at.value(asc.CoreNumber(call="GetBlockIdx"), "id")
-        self.mapping[op.count] = at.value(asc.CoreNumber(call="GetBlockNum"), "blocks")
+        if not isinstance(op.count.owner, arith.Constant):
+            self.mapping[op.count] = at.value(asc.CoreNumber(call="GetBlockNum"), "blocks")
+        if any(isinstance(each, tile.Buffer) for each in inner):
+            marker = at.insert(asc.Method(method="", body=block_of()))
+            self.front = Builder.before(marker)
+            self._rounds(list(inner), at)
+            self.front = None
+            marker.erase()
+            return
         self.block(inner, at)
 
     def value(self, value: Value) -> Value:
@@ -109,7 +123,8 @@ class PhaseLowering:
         """The GlobalTensor on all of a parameter."""
         if ref not in self.globals:
             assert self.front is not None
-            base = self.value(ref)
+            source = ref.owner.ref if isinstance(ref.owner, tile.Flatten) else ref
+            base = self.value(source)
             type_ = RefType((None,), dtype_of(base.type))
             zero = index(self.front, 0)
             made = asc.SetGlobalBuffer(base=base, offset=zero, types=[type_])
@@ -128,7 +143,7 @@ class PhaseLowering:
         self.mapping[op.body.block.args[0]] = loop.counter
         count = inner.value(arith.Elementwise(fn="minimum", args=[left, step]), "count")
         self.mapping[op.body.block.args[1]] = count
-        Methods(self, inner).run(op.body.block)
+        Methods(self, inner).run(list(op.body.block))
         self._leave(loop, inner)
 
     def _for(self, op: scf.For, at: Builder) -> None:
@@ -141,21 +156,57 @@ class PhaseLowering:
         inside = list(op.body.block)
         tiles = any(isinstance(each, tile.Buffer) for each in inside)
         if tiles and any(isinstance(each, scf.For) for each in inside):
-            self._accumulate(inside, inner)
+            if _accumulates(inside):
+                self._accumulate(inside, inner)
+            else:
+                self._rounds(inside, inner)
         elif tiles:
-            Methods(self, inner).run(op.body.block)
+            Methods(self, inner).run(inside)
         else:
             self.block(op.body.block, inner)
         self._leave(loop, inner)
 
+    def _rounds(self, ops: Sequence[Operation], at: Builder) -> None:
+        """Sweeps over a row, and before, between and behind them what is done to its numbers."""
+        pending: list[Operation] = []
+        self.sealed = True
+        for op in ops:
+            if not isinstance(op, scf.For):
+                pending.append(op)
+                continue
+            self._numbers(pending, at)
+            pending = []
+            self._for(op, at)
+        self._numbers(pending, at)
+        self.sealed = False
+
+    def _numbers(self, ops: Sequence[Operation], at: Builder) -> None:
+        if any(op.name.startswith("tile.") for op in ops):
+            ends = any(isinstance(op, tile.Reduce) for op in ops)
+            Methods(self, at, _NUMBER_METHODS if ends else _BEGIN_METHODS).run(ops)
+            return
+        for op in ops:
+            if not isinstance(op, (tile.Yield, scf.Yield, mem.View)):
+                at.insert(op.clone(self.mapping))
+
     def _accumulate(self, ops: Sequence[Operation], at: Builder) -> None:
         """An accumulator that a loop over tiles adds to, filled before and copied out behind it."""
         methods = Methods(self, at)
-        copies = [op for op in ops if isinstance(op, tile.Copy)]
-        methods.declare(ops, (), copies, ())
+        copies = [op for op in ops if isinstance(op, tile.Copy) and _leaves(op)]
+        totals = {op.source for op in copies}
+        methods.declare(
+            [op for op in ops if isinstance(op, tile.Buffer) and op.tile in totals], (), copies, ()
+        )
+        start: list[Operation] = []
         for op in ops:
             at.loc = op.loc
             match op:
+                case tile.Buffer() if op.tile not in totals:
+                    start = [op]
+                case tile.Copy() if not _leaves(op):
+                    start.append(op)
+                case tile.Broadcast():
+                    Methods(self, at, _START_METHODS).run([*start, op])
                 case tile.Buffer():
                     queue = self.holders[op.tile].queue
                     assert queue is not None
@@ -189,3 +240,15 @@ class PhaseLowering:
         inner.insert(scf.Yield())
         if self.outermost is loop:
             self.front = None
+
+
+def _accumulates(ops: Sequence[Operation]) -> bool:
+    """Whether a tile is added to in a loop and then copied out, so that it stays in its queue all the time."""
+    inside = (each for op in ops if isinstance(op, scf.For) for each in op.walk())
+    totals = {each.target for each in inside if isinstance(each, tile.Reduce) and each.continued}
+    return any(isinstance(op, tile.Copy) and op.source in totals for op in ops)
+
+
+def _leaves(op: tile.Copy) -> bool:
+    """Whether a copy goes to global memory."""
+    return isinstance(op.target.type, RefType) and op.target.type.space == "gm"

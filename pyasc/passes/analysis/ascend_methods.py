@@ -8,19 +8,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
-from pyasc.ir.core import Block, Builder, Operation, Value, block_of
+from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, mem, scf, tile
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu
+from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
-from pyasc.passes.analysis.tile_emit import binary, ceil_div
+from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
-from pyasc.passes.analysis.tile_rows_emit import SPREAD_BYTES
+from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
 
 I64 = ScalarType(dtypes.i64)
 
@@ -40,6 +41,15 @@ class Holder:
 
 
 @dataclass(frozen=True)
+class Resource:
+    """What rounds that follow each other take turns with: `number` buffers of some bytes at a position."""
+
+    position: str
+    bytes: int
+    number: int
+
+
+@dataclass(frozen=True)
 class Box:
     """A part of global memory: `rows` rows of `count` elements, `pitch` elements apart (None: side by side)."""
 
@@ -50,14 +60,17 @@ class Box:
     pitch: Value | None
 
 
-Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Broadcast | tile.Reduce
+Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Broadcast | tile.Reduce | tile.Fold
+_METHODS = ("CopyIn", "Compute", "CopyOut")
 
 
 class Methods:
     """The tiles of one round of a loop: copied in, computed with, copied out."""
 
-    def __init__(self, phase: PhaseLowering, at: Builder) -> None:
+    def __init__(self, phase: PhaseLowering, at: Builder, names: tuple[str, str, str] = _METHODS) -> None:
         assert phase.front is not None
+        self.names = names
+        self.borrowed: list[tuple[Resource, Value]] = []
         self.phase = phase
         self.init = phase.front
         self.at = at
@@ -66,9 +79,9 @@ class Methods:
         self.spreads: dict[Value, Value] = {}
         self.spread_buffers: dict[Value, Value] = {}
 
-    def run(self, block: Block) -> None:
-        """Sort the operations into the three methods."""
-        ops = [op for op in block if not isinstance(op, (tile.Yield, scf.Yield))]
+    def run(self, given: Sequence[Operation]) -> None:
+        """Sort the operations of a round into the three methods."""
+        ops = [op for op in given if not isinstance(op, (tile.Yield, scf.Yield))]
         copies = [op for op in ops if isinstance(op, tile.Copy)]
         incoming = [op for op in copies if _space(op.source) == "gm"]
         outgoing = [op for op in copies if _space(op.target) == "gm"]
@@ -83,6 +96,13 @@ class Methods:
         self._compute(incoming, outgoing, vector)
         if outgoing:
             self.copy_out(outgoing)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Let the rounds that follow have the queues and buffers of this one."""
+        for resource, value in self.borrowed:
+            self.phase.pool.setdefault(resource, []).append(value)
+        self.borrowed.clear()
 
     def declare(
         self,
@@ -105,25 +125,40 @@ class Methods:
         dtype = dtype_of(op.tile.type)
         size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
         if position == "VECCALC":
-            buffer = self._buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size)
+            lasting = self.names is not _METHODS
+            buffer = self._buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
             self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
             return
-        queue = self.init.value(asc.Queue(position=position, depth=op.depth), f"{op.tile.name}Queue")
-        amount = index(self.init, size)
-        self.init.insert(asc.InitQueue(pipe=self.phase.pipe, queue=queue, bytes=amount, number=op.depth))
+        resource = Resource(position, size, op.depth)
+        queue = self._borrow(resource)
+        if queue is None:
+            queue = self.init.value(asc.Queue(position=position, depth=op.depth), f"{op.tile.name}Queue")
+            amount = index(self.init, size)
+            self.init.insert(asc.InitQueue(pipe=self.phase.pipe, queue=queue, bytes=amount, number=op.depth))
+        self.borrowed.append((resource, queue))
         self.phase.holders[op.tile] = Holder(op.tile, queue, None, position, extent)
 
-    def _buffer_of(self, name: str, size: int) -> Value:
-        buffer = self.init.value(asc.Buf(position="VECCALC"), f"{name}Buf")
-        self.init.insert(asc.InitBuf(pipe=self.phase.pipe, buffer=buffer, bytes=index(self.init, size)))
+    def _buffer_of(self, name: str, size: int, lasting: bool = False) -> Value:
+        """A buffer; one that does not last is given back behind the round."""
+        resource = Resource("VECCALC", size, 1)
+        buffer = None if lasting else self._borrow(resource)
+        if buffer is None:
+            buffer = self.init.value(asc.Buf(position="VECCALC"), f"{name}Buf")
+            self.init.insert(asc.InitBuf(pipe=self.phase.pipe, buffer=buffer, bytes=index(self.init, size)))
+        if not lasting:
+            self.borrowed.append((resource, buffer))
         return buffer
+
+    def _borrow(self, resource: Resource) -> Value | None:
+        free = self.phase.pool.get(resource)
+        return free.pop(0) if free else None
 
     def _method(self, name: str) -> Builder:
         made = self.at.insert(asc.Method(method=name, body=block_of()))
         return Builder(made.body.block, loc=self.at.loc)
 
     def _copy_in(self, copies: Sequence[tile.Copy]) -> None:
-        at = self._method("CopyIn")
+        at = self._method(self.names[0])
         filled: list[tuple[Value, Value]] = []
         for op in copies:
             at.loc = op.loc
@@ -139,7 +174,7 @@ class Methods:
 
     def copy_out(self, copies: Sequence[tile.Copy]) -> None:
         """The method that copies finished tensors to global memory."""
-        at = self._method("CopyOut")
+        at = self._method(self.names[2])
         for op in copies:
             at.loc = op.loc
             holder = self.phase.holders[_buffer(op.source)]
@@ -155,7 +190,7 @@ class Methods:
         view = op.source if inwards else op.target
         owner = view.owner
         assert isinstance(owner, mem.View)
-        box = self._line(at, owner, op) if len(owner.axes) == 1 else self._box(at, owner, op)
+        box = self._beside(at, owner, op) if len(owner.axes) == 1 else self._box(at, owner, op)
         width = dtype_of(tensor.type).bytes
         tile_ = op.target if inwards else op.source
         gap = index(at, 0)
@@ -182,7 +217,7 @@ class Methods:
         pitch = self.phase.value(pitch_of(tile_))
         return binary(at, "sub", binary(at, "floordiv", pitch, per_block), ceil_div(at, count, per_block))
 
-    def _line(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
+    def _beside(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
         """Elements side by side."""
         tensor = self.phase.value(view.ref)
         return Box(
@@ -210,7 +245,7 @@ class Methods:
     def _compute(
         self, incoming: Sequence[tile.Copy], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
     ) -> None:
-        at = self._method("Compute")
+        at = self._method(self.names[1])
         tensors = TensorMap(self.phase, at, dict(self.phase.running))
         received = [tensors.receive(_buffer(op.target)) for op in incoming]
         made = [tensors.receive(_buffer(op.source)) for op in outgoing]
@@ -218,7 +253,7 @@ class Methods:
             at.loc = op.loc
             self._vector(tensors, op)
         join_relu(at.block)
-        insert_barriers(at.block)
+        insert_barriers(at.block, self.phase.sealed)
         for queue, tensor in made:
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
         for queue, tensor in received:
@@ -227,7 +262,7 @@ class Methods:
 
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
         at = tensors.at
-        assert isinstance(op, (tile.Elementwise, tile.Cast, tile.Fill, tile.Broadcast, tile.Reduce))
+        assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
             self.spreads.pop(op.target, None)
@@ -249,7 +284,7 @@ class Methods:
                 calls.fill(target, self.phase.value(op.value))
             case tile.Broadcast():
                 calls.move(target, tensors.of(op.source))
-            case tile.Reduce():
+            case tile.Reduce() | tile.Fold():
                 raise AssertionError(op.name)
 
     def _count(self, at: Builder, op: Vector) -> Value:
@@ -275,10 +310,15 @@ class Methods:
         if isinstance(op, tile.Reduce) and cover_of(op.source) == SPACED:
             pack(at, tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0]))
             return
+        if not any(cover_of(value) == FULL for value in _tiles(op)):
+            self._line(tensors, op)
+            return
         full = next(value for value in _tiles(op) if cover_of(value) == FULL)
         pitch = self.phase.value(pitch_of(full))
         count, width = (self.phase.value(size) for size in op.sizes)
-        calls = RowCalls(at, count, width, pitch, lambda tensor: self._spread(tensors, tensor, count))
+        calls = RowCalls(
+            at, count, width, pitch, lambda tensor: self._spread(tensors, tensor, count, SPREAD_BYTES)
+        )
         target = tensors.of(op.target)
         match op:
             case tile.Elementwise():
@@ -293,14 +333,37 @@ class Methods:
             case _:
                 raise refuse(f"{op.name} of rows", op.loc)
 
-    def _spread(self, tensors: TensorMap, tensor: Value, count: Value) -> Value:
+    def _line(self, tensors: TensorMap, op: Vector) -> None:
+        """A call for all of a line, and numbers that go with it."""
+        at = tensors.at
+        target = tensors.of(op.target)
+        count = self.phase.value(op.sizes[1])
+        match op:
+            case tile.Fold():
+                fold(at, op.fn, target, tensors.of(op.source), count)
+            case tile.Reduce():
+                reduce_lanes(at, op.fn, target, tensors.of(op.source), count)
+            case tile.Elementwise() | tile.Broadcast():
+                args = op.args if isinstance(op, tile.Elementwise) else [op.source] * 2
+                fn = op.fn if isinstance(op, tile.Elementwise) else "maximum"
+                sources = [
+                    (self._spread(tensors, tensors.of(arg), index(at, 1), REPEAT_BYTES), 0)
+                    if cover_of(arg) == COLUMN
+                    else (tensors.of(arg), 1)
+                    for arg in args
+                ]
+                line_binary(at, fn, target, sources, count)
+            case _:
+                raise refuse(f"{op.name} of a line", op.loc)
+
+    def _spread(self, tensors: TensorMap, tensor: Value, count: Value, size: int) -> Value:
         """One value a row over a block of 32 bytes a row, made once until the value changes."""
         tile_ = next(key for key, value in tensors.known.items() if value is tensor)
         if tile_ not in self.spreads:
             if tile_ not in self.spread_buffers:
-                self.spread_buffers[tile_] = self._buffer_of(f"{tile_.name or 'row'}Spread", SPREAD_BYTES)
+                self.spread_buffers[tile_] = self._buffer_of(f"{tile_.name or 'row'}Spread", size)
             dtype = dtype_of(tensor.type)
-            type_ = local(SPREAD_BYTES // dtype.bytes, dtype)
+            type_ = local(size // dtype.bytes, dtype)
             made = tensors.at.value(asc.Get(buffer=self.spread_buffers[tile_], types=[type_]), "spread")
             spread_over(tensors.at, tensor, made, count)
             self.spreads[tile_] = made
@@ -399,7 +462,7 @@ def _tiles(op: Vector) -> list[Value]:
 
 def _by_row(op: Vector) -> bool:
     """Whether an operation treats rows one by one."""
-    return isinstance(op, tile.Reduce) or len({cover_of(value) for value in _tiles(op)}) > 1
+    return isinstance(op, (tile.Reduce, tile.Fold)) or len({cover_of(value) for value in _tiles(op)}) > 1
 
 
 def _strides(at: Builder, ref: Value) -> list[Value]:

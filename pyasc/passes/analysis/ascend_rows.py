@@ -21,8 +21,8 @@ from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
 
 _I64 = ScalarType(i64)
 _BLOCK = 32
-_FOLDS = {"add": "Add", "maximum": "Max", "minimum": "Min"}
-_WHOLE = {"add": "WholeReduceSum", "maximum": "WholeReduceMax", "minimum": "WholeReduceMin"}
+FOLDS = {"add": "Add", "maximum": "Max", "minimum": "Min"}
+WHOLE = {"add": "WholeReduceSum", "maximum": "WholeReduceMax", "minimum": "WholeReduceMin"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class RowCalls:
             inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
             inner.insert(
                 asc_vector.Binary(
-                    call=_FOLDS[fn],
+                    call=FOLDS[fn],
                     dst=scratch,
                     src0=_from(inner, source, column),
                     src1=scratch,
@@ -106,7 +106,7 @@ class RowCalls:
         self._columns(source, REPEAT_BYTES // dtype_of(source.type).bytes, fold)
         at.insert(
             asc_vector.WholeReduce(
-                call=_WHOLE[fn],
+                call=WHOLE[fn],
                 dst=target,
                 src=scratch,
                 amount=[lanes, self.count],
@@ -151,7 +151,7 @@ def add_rows(at: Builder, fn: str, total: Value, source: Value, shape: tuple[Val
     inner = Builder(loop.body.block, loc=at.loc)
     row = _from(inner, source, binary(inner, "mul", loop.counter, pitch))
     inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
-    inner.insert(asc_vector.Binary(call=_FOLDS[fn], dst=total, src0=total, src1=row, amount=[width]))
+    inner.insert(asc_vector.Binary(call=FOLDS[fn], dst=total, src0=total, src1=row, amount=[width]))
     inner.insert(scf.Yield())
 
 
@@ -160,7 +160,7 @@ def pack(at: Builder, column: Value, blocks: Value, count: Value) -> None:
     one = index(at, 1)
     at.insert(
         asc_vector.WholeReduce(
-            call=_WHOLE["maximum"],
+            call=WHOLE["maximum"],
             dst=column,
             src=blocks,
             amount=[one, count],

@@ -162,14 +162,20 @@ def copy_block(block: Block, mapping: dict[Value, Value], at: Builder) -> list[V
 
 def combining_function(op: st.Apply) -> str | None:
     """The elementwise function that the combiner is, when it is just one."""
-    if len(op.combined) != 1:
-        return None
-    block = op.combine.block
-    value = block.terminator.operands[0].op
-    if (
-        isinstance(value, arith.Elementwise)
-        and set(value.operands) == set(block.args)
-        and len(value.operands) == 2
-    ):
-        return value.fn
-    return None
+    return combining_functions(op)[0] if len(op.combined) == 1 else None
+
+
+def combining_functions(op: st.Apply) -> list[str | None]:
+    """For each combined output the elementwise function of its old and its new value that the combiner is, if so."""
+    if not op.combined:
+        return []
+    block, count = op.combine.block, len(op.combined)
+    made: list[str | None] = []
+    for number, result in enumerate(block.terminator.operands):
+        value = result.op
+        pair = {block.args[number], block.args[number + count]}
+        known = (
+            isinstance(value, arith.Elementwise) and len(value.operands) == 2 and set(value.operands) == pair
+        )
+        made.append(value.fn if isinstance(value, arith.Elementwise) and known else None)
+    return made

@@ -7,7 +7,7 @@ chains of operations need no buffer besides those that are copied in and out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pyasc.passes.analysis.tile_legalise import ADVANCED
@@ -37,18 +37,18 @@ class Assignment:
     of: dict[Register, Slot] = field(default_factory=lambda: dict[Register, Slot]())
 
 
-def assign(program: Program) -> Assignment:
-    """Give each register a slot, so that no two that live at once share one."""
-    scan = _Scan(program)
+def assign(program: Program, fixed: Mapping[Register, Slot] | None = None) -> Assignment:
+    """Give each register a slot, so that no two that live at once share one; `fixed` ones have theirs."""
+    scan = _Scan(program, fixed or {})
     for number in range(len(program.instructions)):
         scan.place(number)
     return scan.made
 
 
 class _Scan:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, fixed: Mapping[Register, Slot]) -> None:
         self.program = program
-        self.made = Assignment()
+        self.made = Assignment(of=dict(fixed))
         self.last = program.last_uses()
         self.defined = {i.target: number for number, i in enumerate(program.instructions)}
         for register in program.inputs:
@@ -75,6 +75,8 @@ class _Scan:
             free = (each for each in self.made.slots if self._holds_scratch(each, number, scratch))
             self._hold(scratch, next(free, None) or _fresh(scratch))
         target = self.program.instructions[number].target
+        if target in self.made.of:
+            return
         slot = self.outputs.get(target)
         if slot is None:
             free = (each for each in self.made.slots if self._usable(each, number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions over rows: every core takes a strip of columns and adds row after row to one accumulator row.
+"""Reductions over rows: every core takes a strip of columns and adds row after row to accumulators of one row.
 
 tile.cores %blocks {
   scf.for %column = 0 to %length step %piece {
@@ -13,173 +13,252 @@ tile.cores %blocks {
     tile.copy %out, ..., [1, %width]
   }
 }
+
+The iterators may come in any order: the one along which memory is contiguous walks the columns, a reduction the rows.
+Other reductions are loops around the rows, other parallel ones loops around the strips, the first of them dealt.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
+from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Value, block_of
-from pyasc.ir.dialects import arith, mem, scf, st, tile
+from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.structured import combining_function
-from pyasc.passes.analysis.tile_body import BodyBuilder
-from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
+from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
+    MAX_QUEUES,
     TileEmitter,
     binary,
-    bytes_an_element,
-    ceil_div,
     cores_for,
-    queue_depths,
     share,
 )
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import FULL
+from pyasc.passes.analysis.tile_program import Operand, Register
+from pyasc.passes.analysis.tile_row_tiles import RowTiles
+from pyasc.passes.analysis.tile_rows import IDENTITIES, of_columns
+from pyasc.passes.interchange import permute
 
-_FUNCTIONS = ("add", "maximum", "minimum")
-_PIECE = 2048
+_PIECE = 2040
 """Columns of a strip at most: a row of 8 KiB, and as many rows as fit beside it."""
-_MAX_ROWS = 4095
 SCALAR = ScalarType(I64)
 
 
 def reduces_rows(op: st.Apply) -> bool:
-    """Whether an op combines along its first iterator into what its second one walks."""
-    return (
-        op.iterators == ("reduction", "parallel")
-        and op.roles == ("reduce",)
-        and not op.guarded
-        and combining_function(op) in _FUNCTIONS
-        and len(op.inits) == 1
-        and all(low.is_constant and low.constant == 0 for low in op.lower)
-        and not any(high.dims for high in op.upper)
-        and _walks(op)
-    )
+    """Whether an op combines along some iterators into what a parallel one walks side by side."""
+    known = set(op.iterators) <= {"parallel", "reduction"} and "reduction" in op.iterators
+    return known and not op.strict and bool(op.inputs) and _column(op) is not None
 
 
-def _walks(op: st.Apply) -> bool:
-    rows = all(
-        len(m.results) == 2 and [e.as_dim for e in m.results] == [0, 1] and _dense(ref)
-        for ref, m in zip(op.inputs, op.input_maps, strict=True)
-    )
-    out = op.output_maps[0].results
-    return rows and bool(op.inputs) and len(out) == 1 and out[0].as_dim == 1 and _dense(op.outputs[0])
+def _column(op: st.Apply) -> int | None:
+    """The parallel iterator that walks neighbours of all outputs, if a reduction does not walk those of an input."""
+    maps = list(zip(op.outputs, op.output_maps, strict=True))
+    for number, kind in enumerate(op.iterators):
+        if kind == "parallel" and all(_beside(ref, map_, number) for ref, map_ in maps):
+            reads = zip(op.inputs, op.input_maps, strict=True)
+            steps = all(not map_.uses(number) or _beside(ref, map_, number) for ref, map_ in reads)
+            return number if steps and any(map_.uses(number) for map_ in op.input_maps) else None
+    return None
 
 
-def _dense(ref: Value) -> bool:
-    return isinstance(ref.type, RefType) and ref.type.layout == "row"
+def _beside(ref: Value, map_: AffineMap, iterator: int) -> bool:
+    if not map_.results or not isinstance(ref.type, RefType) or ref.type.layout != "row":
+        return False
+    *outer, last = map_.results
+    return last.coefficient(iterator) == 1 and not any(e.coefficient(iterator) for e in outer)
 
 
 def lower_columns(op: st.Apply, soc: Soc) -> Value:
     """Replace the op by tile operations; the number of cores that take part. Raises NotVector."""
-    return _Columns(op, soc).lower()
+    column = _column(op)
+    assert column is not None
+    outer = [i for i, kind in enumerate(op.iterators) if kind == "parallel" and i != column]
+    reductions = [i for i, kind in enumerate(op.iterators) if kind == "reduction"]
+    order = [*outer, *reductions, column]
+    permute(op, order)
+    _check_order(op, len(outer))
+    return _Columns(op, len(outer), soc).lower()
+
+
+def _check_order(op: st.Apply, outer: int) -> None:
+    for number, bound in chain(enumerate(op.lower), enumerate(op.upper)):
+        last = number == op.rank - 1
+        if any(dim >= (outer if last else number) and c for dim, c in enumerate(bound.dims)):
+            raise refuse("bounds that follow from an iterator that walks inside", op.loc)
 
 
 class _Columns:
-    def __init__(self, op: st.Apply, soc: Soc) -> None:
+    def __init__(self, op: st.Apply, outer: int, soc: Soc) -> None:
         self.op = op
+        self.outer = outer
         self.soc = soc
         self.at = Builder.before(op)
         self.at.loc = op.loc
-        builder = self.builder = BodyBuilder(self.at)
-        block = op.body.block
-        for counter in block.args[:2]:
-            if counter.uses:
-                raise refuse("the loop counter as a value", next(iter(counter.uses)).loc)
-        for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[2:], strict=True):
-            register = builder.read(ref, map_, ref.name)
-            builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
-        self.value = builder.legaliser.register(builder.body(op)[0])
-        if self.value.dtype.name not in ("f16", "f32", "i16", "i32"):
-            raise refuse(f"a reduction of {self.value.dtype} elements", op.loc)
+        self.work, yielded = of_columns(op, self.at)
+        legaliser = self.work.builder.legaliser
+        self.functions = [self._function(fn) for fn in combining_functions(op)]
+        self.values: list[Register] = []
+        for fn, value in zip(self.functions, yielded, strict=False):
+            register = self._full(value)
+            if op.guarded:
+                identity = legaliser.number(IDENTITIES[fn], register.dtype)
+                register = self._full(legaliser.select([yielded[-1], register, identity]))
+            if register.dtype.name not in ("f16", "f32", "i16", "i32"):
+                raise refuse(f"a reduction of {register.dtype} elements", op.loc)
+            self.values.append(register)
         self._size(soc.arch.ub)
 
+    def _full(self, value: Operand) -> Register:
+        legaliser = self.work.builder.legaliser
+        register = legaliser.full(legaliser.register(value))
+        assert isinstance(register, Register)
+        return register
+
+    def _function(self, fn: str | None) -> str:
+        if fn not in IDENTITIES:
+            raise refuse(f"a reduction by `{fn or 'several functions'}`", self.op.loc)
+        return fn
+
     def _size(self, ub: int) -> None:
-        program = self.builder.program
-        # The reduced value lives to the end, in a temporary or in the input it is.
-        program.outputs.append(self.value)
+        program = self.work.builder.program
+        # What is reduced lives to the end, in a temporary or in the input it is.
+        program.outputs += self.values
         program.prune()
         program.outputs.clear()
-        program.kept = self.value
-        self.assignment = assign(program)
-        self.depths = queue_depths(self.assignment)
-        widths = [slot.width for slot in self.assignment.slots if slot.kind != "mask"]
-        self.unit = 32 // min(widths)
-        fixed = 2 * _PIECE * self.value.dtype.bytes + scratch_bytes(program.instructions)
-        self.tile = int((ub - fixed) / bytes_an_element(self.assignment, self.depths)) // 256 * 256
+        program.kept += list(dict.fromkeys(self.values))
+        buffers = 2 * len(self.values) + (0 if self.op.inits else len(self.values))
+        self.tiles = RowTiles(self.op, self.work, ub - buffers * _PIECE * 4)
+        if sum(slot.kind == "in" for slot in self.tiles.assignment.slots) > MAX_QUEUES // 2 - len(
+            self.values
+        ):
+            raise refuse(f"a reduction over rows of more than {MAX_QUEUES // 2 - 1} arrays", self.op.loc)
 
     def lower(self) -> Value:
         """Emit the split over cores, the strips, and the rows of each."""
         at, op = self.at, self.op
-        rows, columns = (materialise(high, (), op.symbols, at) for high in op.upper)
-        line = LINE_BYTES // self.value.dtype.bytes
-        blocks = cores_for(at, columns, line, self.soc.vector_cores)
+        first, extent = self.work.column_values(at, ()) if self.work.even else (index(at, 0), index(at, 1))
+        line = LINE_BYTES // min(value.dtype.bytes for value in self.values)
+        low, high = index(at, 0), extent
+        if self.outer:
+            low, high = self.work.row_bounds(at, ())
+            line = 1
+        total = binary(at, "maximum", binary(at, "sub", high, low), 0)
+        blocks = cores_for(at, total, line, self.soc.vector_cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
         inner = Builder(cores.body.block, loc=op.loc)
-        part = share(inner, cores.body.block.args[0], blocks, columns, line)
-        piece = binary(inner, "maximum", binary(inner, "minimum", part.length, _PIECE, "strip"), 1, "piece")
-        self.pitch = binary(inner, "mul", ceil_div(inner, piece, self.unit, "parts"), self.unit, "pitch")
-        capacity = inner.value(arith.Constant.of(self.tile, I64), "TILE")
-        fitting = inner.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]), "fitting")
-        self.tile_rows = binary(inner, "minimum", fitting, _MAX_ROWS, "tileRows")
-        body = block_of([SCALAR], ["column"])
-        loop = inner.insert(
-            scf.For(lower=index(inner, 0), upper=part.length, step=piece, types=[], body=body)
-        )
-        strip = Builder(loop.body.block, loc=op.loc)
-        left = binary(strip, "sub", part.length, loop.counter, "left")
-        width = binary(strip, "minimum", left, piece, "width")
-        self._strip(strip, binary(strip, "add", part.begin, loop.counter, "firstColumn"), width, rows)
-        strip.insert(scf.Yield())
+        part = share(inner, cores.body.block.args[0], blocks, total, line)
+        begin = binary(inner, "add", part.begin, low if self.outer else first)
+        if self.outer:
+            end = binary(inner, "add", begin, part.length, "end")
+            self._leading(inner, [], begin, end)
+        else:
+            self._strips(inner, [], begin, part.length)
         inner.insert(tile.Yield())
         op.drop()
         op.unlink()
         return blocks
 
-    def _strip(self, at: Builder, column: Value, width: Value, rows: Value) -> None:
-        one = index(at, 1)
-        out = self.op.outputs[0]
-        type_ = RefType((1, None), self.value.dtype, "ub")
-        total = at.value(
-            tile.Buffer(extents=[self.pitch], depth=2, capacity=_PIECE, types=[type_]), out.name or "total"
+    def _leading(self, at: Builder, point: list[Value], low: Value, high: Value) -> None:
+        name = self.work.nest.counters[len(point)].name or "outer"
+        loop = at.insert(
+            scf.For(lower=low, upper=high, step=index(at, 1), types=[], body=block_of([SCALAR], [name]))
         )
-        at.insert(tile.Fill(value=self.op.inits[0], target=total, sizes=[one, width]))
-        body = block_of([SCALAR], ["row"])
-        loop = at.insert(scf.For(lower=index(at, 0), upper=rows, step=self.tile_rows, types=[], body=body))
         inner = Builder(loop.body.block, loc=self.op.loc)
-        left = binary(inner, "sub", rows, loop.counter, "left")
-        count = binary(inner, "minimum", left, self.tile_rows, "n")
-        self._tile(inner, total, [loop.counter, column], [count, width])
+        here = [*point, loop.counter]
+        if len(here) < self.outer:
+            self._leading(inner, here, *self.work.row_bounds(inner, here))
+        else:
+            self._strips(inner, here, *self.work.column_values(inner, here))
         inner.insert(scf.Yield())
-        view = RefType((1, None), self.value.dtype, "gm", "strided")
-        made = mem.View(ref=out, offsets=[column], sizes=[width], steps=[one], axes=(-1, 0), types=[view])
-        at.insert(tile.Copy(source=total, target=at.value(made, out.name), sizes=[one, width]))
 
-    def _tile(self, at: Builder, total: Value, point: list[Value], sizes: list[Value]) -> None:
-        emitter = TileEmitter(
-            at,
-            self.assignment,
-            self.depths,
-            {FULL: (None, None)},
-            {FULL: [self.tile_rows, self.pitch]},
-            {FULL: self.tile},
-            {FULL: sizes},
-        )
+    def _strips(self, at: Builder, point: list[Value], begin: Value, length: Value) -> None:
+        most = min(_PIECE, self.tiles.longest)
+        piece = binary(at, "maximum", binary(at, "minimum", length, most, "strip"), 1, "piece")
+        self.tiles.shape(at, piece)
+        body = block_of([SCALAR], ["column"])
+        loop = at.insert(scf.For(lower=index(at, 0), upper=length, step=piece, types=[], body=body))
+        strip = Builder(loop.body.block, loc=self.op.loc)
+        left = binary(strip, "sub", length, loop.counter, "left")
+        width = binary(strip, "minimum", left, piece, "width")
+        self._strip(strip, point, binary(strip, "add", begin, loop.counter, "firstColumn"), width)
+        strip.insert(scf.Yield())
+
+    def _strip(self, at: Builder, point: list[Value], column: Value, width: Value) -> None:
         one = index(at, 1)
-        for access in self.builder.elements.reads:
-            ref = access.ref
-            target = emitter.tile_of(access.register)
-            type_ = RefType((None, None), dtype_of(target.type), "gm", "strided")
-            view = mem.View(ref=ref, offsets=point, sizes=sizes, steps=[one, one], axes=(0, 1), types=[type_])
-            at.insert(tile.Copy(source=at.value(view, ref.name), target=target, sizes=sizes))
-        emitter.run(self.builder.program)
-        at.loc = self.op.loc
-        fn = combining_function(self.op)
-        assert fn is not None
-        source = emitter.tile_of(self.value)
-        at.insert(
-            tile.Reduce(source=source, target=total, sizes=sizes, scratch=(), fn=fn, axis=0, continued=True)
+        totals = [self._accumulator(at, number, point, column, width) for number in range(len(self.values))]
+        self._rows(at, totals, point, column, width)
+        for number, total in enumerate(totals):
+            target = self._output(at, number, point, column, width)
+            at.insert(tile.Copy(source=total, target=target, sizes=[one, width]))
+
+    def _accumulator(
+        self, at: Builder, number: int, point: list[Value], column: Value, width: Value
+    ) -> Value:
+        """A row that starts from its initial value, or from what the array holds."""
+        one = index(at, 1)
+        name = self.op.outputs[number].name or "total"
+        total = self._line(at, number, 2, name)
+        if self.op.inits:
+            at.insert(tile.Fill(value=self.op.inits[number], target=total, sizes=[one, width]))
+            return total
+        old = self._line(at, number, 1, f"{name}Old")
+        source = self._output(at, number, point, column, width)
+        at.insert(tile.Copy(source=source, target=old, sizes=[one, width]))
+        at.insert(tile.Broadcast(source=old, target=total, sizes=[one, width]))
+        return total
+
+    def _line(self, at: Builder, number: int, depth: int, name: str) -> Value:
+        type_ = RefType((1, None), self.values[number].dtype, "ub")
+        op = tile.Buffer(extents=[self.tiles.pitch], depth=depth, capacity=_PIECE, types=[type_])
+        return at.value(op, name)
+
+    def _output(self, at: Builder, number: int, point: list[Value], column: Value, width: Value) -> Value:
+        ref, map_ = self.op.outputs[number], self.op.output_maps[number]
+        one = index(at, 1)
+        zeros = [index(at, 0)] * (self.op.rank - 1 - len(point))
+        offsets = [materialise(e, [*point, *zeros, column], self.op.symbols, at) for e in map_.results]
+        last = len(offsets) - 1
+        view = RefType((1, None), dtype_of(ref.type), "gm", "strided")
+        made = mem.View(
+            ref=ref,
+            offsets=offsets,
+            sizes=[*[one] * last, width],
+            steps=[one] * (last + 1),
+            axes=(-1, last),
+            types=[view],
         )
+        return at.value(made, ref.name)
+
+    def _rows(
+        self, at: Builder, totals: Sequence[Value], point: list[Value], column: Value, width: Value
+    ) -> None:
+        """Reductions before the last are loops; the last one walks tiles of rows."""
+        low, high = self.work.row_bounds(at, point)
+        last = len(point) == self.op.rank - 2
+        step = self.tiles.rows if last else index(at, 1)
+        name = "row" if last else self.work.nest.counters[len(point)].name or "outer"
+        loop = at.insert(scf.For(lower=low, upper=high, step=step, types=[], body=block_of([SCALAR], [name])))
+        inner = Builder(loop.body.block, loc=self.op.loc)
+        if last:
+            left = binary(inner, "sub", high, loop.counter, "left")
+            count = binary(inner, "minimum", left, step, "n")
+            emitter = self.tiles.filled(inner, [*point, loop.counter, column], count, width)
+            self._add(inner, emitter, totals, [count, width])
+        else:
+            self._rows(inner, totals, [*point, loop.counter], column, width)
+        inner.insert(scf.Yield())
+
+    def _add(self, at: Builder, emitter: TileEmitter, totals: Sequence[Value], sizes: list[Value]) -> None:
+        for fn, value, total in zip(self.functions, self.values, totals, strict=True):
+            source = emitter.tile_of(value)
+            at.insert(
+                tile.Reduce(
+                    source=source, target=total, sizes=sizes, scratch=(), fn=fn, axis=0, continued=True
+                )
+            )

@@ -54,7 +54,7 @@ def is_flat(op: st.Apply) -> bool:
         return all(
             _walks(ref, map_) or (ref in op.inputs and not map_.uses(0)) for ref, map_ in pairs
         ) and all(map_.uses(0) for map_ in op.output_maps)
-    return op.rank > 1 and all(_whole(op, ref, map_) for ref, map_ in _accesses(op))
+    return op.rank > 1 and all(walks_whole(op, ref, map_) for ref, map_ in _accesses(op))
 
 
 def _accesses(op: st.Apply) -> list[tuple[Value, AffineMap]]:
@@ -69,7 +69,7 @@ def _walks(ref: Value, map_: AffineMap) -> bool:
     return map_.results[-1].coefficient(0) == 1 and not any(e.coefficient(0) for e in map_.results[:-1])
 
 
-def _whole(op: st.Apply, ref: Value, map_: AffineMap) -> bool:
+def walks_whole(op: st.Apply, ref: Value, map_: AffineMap) -> bool:
     """Whether all of an array is walked in order."""
     if [e.as_dim for e in map_.results] != list(range(op.rank)):
         return False

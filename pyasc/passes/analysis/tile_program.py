@@ -60,13 +60,13 @@ class Instruction:
 
 @dataclass
 class Program:
-    """Instructions in order. `inputs` hold values when it starts, `outputs` are what it is run for; `kept` is read
+    """Instructions in order. `inputs` hold values when it starts, `outputs` are what it is run for; `kept` are read
     behind the last instruction, but not copied out."""
 
     inputs: list[Register] = field(default_factory=lambda: list[Register]())
     instructions: list[Instruction] = field(default_factory=lambda: list[Instruction]())
     outputs: list[Register] = field(default_factory=lambda: list[Register]())
-    kept: Register | None = None
+    kept: list[Register] = field(default_factory=lambda: list[Register]())
 
     def last_uses(self) -> dict[Register, int]:
         """The number of the last instruction that reads each register; outputs live on past the end."""
@@ -77,8 +77,7 @@ class Program:
             if instruction.scratch is not None:
                 last[instruction.scratch] = number
         last.update((output, len(self.instructions)) for output in self.outputs)
-        if self.kept is not None:
-            last[self.kept] = len(self.instructions)
+        last.update((kept, len(self.instructions)) for kept in self.kept)
         return last
 
     def prune(self) -> None:

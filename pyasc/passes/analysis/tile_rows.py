@@ -8,82 +8,164 @@ row are registers: one value a row, or all of it. Whole rows are dealt to the co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, st
-from pyasc.ir.sizes import SizeExpr, lift
+from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.types import RefType, dtype_of
-from pyasc.passes.analysis.affine import Nest, Polynomials, constant_of, materialise
-from pyasc.passes.analysis.structured import combining_function
+from pyasc.passes.analysis.affine import (
+    Nest,
+    Polynomials,
+    constant_of,
+    materialise,
+    materialise_polynomial,
+)
+from pyasc.passes.analysis.phases import written_operands
+from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 
-_IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
+IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 WholeMap = Callable[[AffineMap], "AffineMap | None"]
 """From an access of an op within a row to the access of the whole nest."""
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The first column of a row, and how many follow: polynomials of sizes, counters and other values."""
+
+    first: SizeExpr
+    extent: SizeExpr
+
+
 @dataclass
 class RowWork:
-    """What is done to every row: the nest around it, its columns, and the program."""
+    """What is done to every row: the nest around it, its columns, and the program.
+
+    `rows` are the bounds of each iterator before the columns, over the iterators before it.
+    """
 
     nest: Nest
-    rows: list[tuple[Value, Value]]
-    columns: SizeExpr | None
+    rows: list[tuple[AffineExpr, AffineExpr]]
     builder: BodyBuilder
+    polynomials: Polynomials
+    columns: Columns | None = None
     reduces: bool = False
     locals: dict[Value, Operand] = field(default_factory=lambda: dict[Value, Operand]())
+    written: dict[Value, tuple[AffineMap, Operand]] = field(
+        default_factory=lambda: dict[Value, tuple[AffineMap, Operand]]()
+    )
 
     @property
     def column(self) -> int:
         """The number of the column iterator in maps."""
         return len(self.rows)
 
+    @property
+    def even(self) -> bool:
+        """Whether all rows have the same columns."""
+        return self.columns is None or not any(
+            self.polynomials.atoms.get(name) in self.nest.counters
+            for expr in (self.columns.first, self.columns.extent)
+            for name in expr.names
+        )
 
-def of_apply(op: st.Apply, at: Builder) -> RowWork:
-    """The rows of one structured op. Raises NotVector where its iterators are not rows and columns."""
+    @property
+    def sized(self) -> bool:
+        """Whether the number of columns follows from sizes alone, so that the host knows it."""
+        return self.columns is None or not any(name.startswith("%") for name in self.columns.extent.names)
+
+    def column_values(self, at: Builder, point: Sequence[Value]) -> tuple[Value, Value]:
+        """The first column and the number of columns of the row at a point."""
+        columns = self.columns or Columns(constant(0), constant(1))
+        counters = dict(zip(self.nest.counters, point, strict=False))
+
+        def value_of(name: str) -> Value:
+            if name.startswith("%"):
+                atom = self.polynomials.atoms[name]
+                return counters.get(atom, atom)
+            return at.value(func.Size(symbol=name))
+
+        return (
+            materialise_polynomial(columns.first, value_of, at),
+            materialise_polynomial(columns.extent, value_of, at),
+        )
+
+    def row_bounds(self, at: Builder, point: Sequence[Value]) -> tuple[Value, Value]:
+        """The bounds of the iterator that follows those at a point."""
+        low, high = (materialise(e, point, self.nest.symbols, at) for e in self.rows[len(point)])
+        return low, high
+
+
+def of_apply(op: st.Apply, at: Builder, lines: bool = False) -> RowWork:
+    """The rows of one structured op. Raises NotVector where its iterators are not rows and columns.
+
+    With `lines` each row is on its own, so that rows may differ in length and elements of one row lie anywhere.
+    """
     kinds = op.iterators
+    if not kinds:
+        raise refuse("work on one element", op.loc)
     if kinds[-1] not in ("parallel", "reduction") or any(kind != "parallel" for kind in kinds[:-1]):
         raise refuse("a reduction over an outer axis", op.loc)
-    return _Reader(at, op).apply_alone(op)
+    return _Reader(at, op, lines).apply_alone(op)
 
 
-def of_loop(loop: scf.For, at: Builder) -> RowWork:
+def of_columns(op: st.Apply, at: Builder) -> tuple[RowWork, list[Operand]]:
+    """An op whose last iterator walks columns and the one before it rows that are combined; what its body yields."""
+    return _Reader(at, op, False).columns_alone(op)
+
+
+def of_loop(loop: scf.For, at: Builder, lines: bool = False) -> RowWork:
     """The rows of a parallel loop. Raises NotVector for what does not belong to one row."""
     if loop.kind != "parallel":
         raise refuse("a loop whose iterations follow each other", loop.loc)
-    return _Reader(at, loop).nest(loop)
+    return _Reader(at, loop, lines).nest(loop)
 
 
 class _Reader:
     """Reads work on rows into a program."""
 
-    def __init__(self, at: Builder, root: Operation) -> None:
+    def __init__(self, at: Builder, root: Operation, lines: bool) -> None:
         self.at = at
         self.root = root
+        self.lines = lines
         self.polynomials = Polynomials()
         self.builder = BodyBuilder(at)
         self.legaliser = self.builder.legaliser
+        self.readers: dict[Value, dict[AffineMap, Operation]] = {}
+        self.current = root
+        self.outputs = {ref for op in root.walk() for ref in written_operands(op)}
+
+    def columns_alone(self, op: st.Apply) -> tuple[RowWork, list[Operand]]:
+        """The inputs and the body of an op, whose outputs are somebody else's."""
+        self._domain(op)
+        block = op.body.block
+        for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
+            self.legaliser.operands[arg] = self._input(ref, map_, lambda map_: map_, False, op)
+        return self.work, self.builder.body(op)
 
     def apply_alone(self, op: st.Apply) -> RowWork:
         """An op whose own iterators are the rows and columns."""
+        self._domain(op)
+        self._structured(op, lambda map_: map_)
+        return self.work
+
+    def _domain(self, op: st.Apply) -> None:
         block = op.body.block
         nest = Nest(block.args[: op.rank], op)
         for symbol in op.symbols:
             nest.symbol(symbol)
-        rows = [(self._bound(op, i, nest, low=True), self._bound(op, i, nest)) for i in range(op.rank - 1)]
-        self.work = RowWork(nest, rows, None, self.builder)
-        self._columns(op, op.rank - 1)
+        rows = list(zip(op.lower[:-1], op.upper[:-1], strict=True))
+        self.work = RowWork(nest, rows, self.builder, self.polynomials)
+        self._columns(op, op.lower[-1], op.upper[-1])
         for counter in block.args[: op.rank]:
             _unused(counter)
-        self._structured(op, lambda map_: map_)
-        return self.work
 
     def nest(self, loop: scf.For) -> RowWork:
         """Parallel loops around work on one row."""
@@ -94,7 +176,8 @@ class _Reader:
             if constant_of(each.step) != 1:
                 raise refuse("a parallel loop with a step", each.loc)
         nest = Nest([each.counter for each in loops], loop)
-        self.work = RowWork(nest, [(each.lower, each.upper) for each in loops], None, self.builder)
+        rows = [(self._bound(nest, each, each.lower), self._bound(nest, each, each.upper)) for each in loops]
+        self.work = RowWork(nest, rows, self.builder, self.polynomials)
         for op in loops[-1].body.block:
             self._row_operation(op)
         for each in loops[:-1]:
@@ -102,31 +185,39 @@ class _Reader:
                 raise refuse("a loop with work before or behind an inner parallel loop", each.loc)
         return self.work
 
-    def _bound(self, op: st.Apply, number: int, nest: Nest, low: bool = False) -> Value:
-        expr = (op.lower if low else op.upper)[number]
-        if expr.dims:
-            raise refuse("a bound that depends on an outer iterator", op.loc)
-        return materialise(expr, (), op.symbols, self.at)
+    def _bound(self, nest: Nest, loop: scf.For, value: Value) -> AffineExpr:
+        expr = nest.expr(value)
+        if expr is None:
+            raise refuse("a bound that is not affine in the loops around it", loop.loc)
+        return expr
 
-    def _columns(self, op: st.Apply, number: int) -> bool:
-        """Note how many columns an op walks; whether it walks one alone, which is a value of the row."""
-        low, high = op.lower[number], op.upper[number]
-        if high.dims or low.dims or not (low.is_constant and low.constant == 0):
-            raise refuse("columns that start elsewhere than at zero, or end where the row says", op.loc)
-        extent = lift(high.constant)
-        for symbol, coefficient in enumerate(high.symbols):
-            extent = extent + self.polynomials.of(op.symbols[symbol]) * coefficient
-        if extent.as_constant == 1 and self.work.rows:
+    def _polynomial(self, expr: AffineExpr) -> SizeExpr:
+        """An affine form of the nest as a polynomial."""
+        total = constant(expr.constant)
+        for coefficients, values in (
+            (expr.dims, self.work.nest.counters),
+            (expr.symbols, self.work.nest.symbols),
+        ):
+            for number, coefficient in enumerate(coefficients):
+                if coefficient:
+                    total = total + self.polynomials.of(values[number]) * coefficient
+        return total
+
+    def _columns(self, op: st.Apply, low: AffineExpr, high: AffineExpr) -> bool:
+        """Note which columns an op walks; whether it walks the first alone, which is a value of the row."""
+        first = self._polynomial(low)
+        extent = self._polynomial(high) + first * -1
+        if extent.as_constant == 1 and first.as_constant == 0 and self.work.rows:
             return True
-        if any(name.startswith("%") for name in extent.names):
-            raise refuse("a number of columns that is computed", op.loc)
-        if self.work.columns not in (None, extent):
-            raise refuse(f"rows of {self.work.columns} and of {extent} columns in one loop", op.loc)
-        self.work.columns = extent
+        columns = Columns(first, extent)
+        if self.work.columns not in (None, columns):
+            raise refuse("a loop over rows that walks different columns one after the other", op.loc)
+        self.work.columns = columns
         return False
 
     def _row_operation(self, op: Operation) -> None:
         self.legaliser.loc = op.loc
+        self.current = op
         match op:
             case st.Apply():
                 self._row_apply(op)
@@ -149,23 +240,27 @@ class _Reader:
         if op.rank != 1 or op.iterators[0] not in ("parallel", "reduction"):
             raise refuse("a loop nest within a row", op.loc)
         _unused(op.body.block.args[0])
-        alone = self._columns(op, 0)
         outer = [self.work.nest.expr(symbol) for symbol in op.symbols]
 
-        def whole(map_: AffineMap) -> AffineMap | None:
-            made: list[AffineExpr] = []
-            for expr in map_.results:
-                total = AffineExpr((0,) * self.work.column + expr.dims, (), expr.constant)
-                for number, coefficient in enumerate(expr.symbols):
-                    known = outer[number]
-                    if coefficient and known is None:
-                        return None
-                    if coefficient and known is not None:
-                        total = total + known * coefficient
-                made.append(total)
-            return AffineMap(tuple(made))
+        def placed(expr: AffineExpr) -> AffineExpr | None:
+            total = AffineExpr((0,) * self.work.column + expr.dims, (), expr.constant)
+            for number, coefficient in enumerate(expr.symbols):
+                known = outer[number]
+                if coefficient and known is None:
+                    return None
+                if coefficient and known is not None:
+                    total = total + known * coefficient
+            return total
 
-        self._structured(op, whole, alone)
+        def whole(map_: AffineMap) -> AffineMap | None:
+            made = [placed(expr) for expr in map_.results]
+            known = [expr for expr in made if expr is not None]
+            return AffineMap(tuple(known)) if len(known) == len(made) else None
+
+        bounds = [placed(op.lower[0]), placed(op.upper[0])]
+        if bounds[0] is None or bounds[1] is None:
+            raise refuse("columns from or to a computed place", op.loc)
+        self._structured(op, whole, self._columns(op, bounds[0], bounds[1]))
 
     def _structured(self, op: st.Apply, whole: WholeMap, alone: bool = False) -> None:
         """Bind the inputs, translate the body, hand the results on."""
@@ -174,12 +269,16 @@ class _Reader:
             self.legaliser.operands[arg] = self._input(ref, map_, whole, alone, op)
         yielded = self.builder.body(op)
         guard = yielded[-1] if op.guarded else None
+        combined = dict(zip(op.combined, combining_functions(op), strict=True))
         position = 0
         for number, (ref, map_, role) in enumerate(zip(op.outputs, op.output_maps, op.roles, strict=True)):
             value = yielded[number]
             if role == "reduce" and not alone:
                 init = op.inits[position] if op.inits else None
-                value = self._reduced(op, value, guard, init)
+                start = (
+                    self._input(ref, map_, whole, alone, op) if init is None else self.legaliser.operand(init)
+                )
+                value = self._reduced(combined[number], value, guard, start)
                 self.work.reduces = True
             elif role != "write":
                 raise refuse("a running value along a row", op.loc)
@@ -189,15 +288,14 @@ class _Reader:
             position += role != "write"
             self._output(ref, map_, value, whole, op)
 
-    def _reduced(self, op: st.Apply, value: Operand, guard: Operand | None, init: Value | None) -> Operand:
-        fn = combining_function(op)
-        if fn is None or init is None:
-            raise refuse("a reduction with more than one result, or into what an array holds", op.loc)
+    def _reduced(self, fn: str | None, value: Operand, guard: Operand | None, start: Operand) -> Operand:
+        if fn is None:
+            raise refuse("a reduction with results that depend on each other", self.legaliser.loc)
         plain = _PYTHON.get(fn, fn)
-        if plain not in _IDENTITIES:
-            raise refuse(f"a reduction by `{fn}`", op.loc)
+        if plain not in IDENTITIES:
+            raise refuse(f"a reduction by `{fn}`", self.legaliser.loc)
         register = self.legaliser.register(value)
-        identity = self.legaliser.number(_IDENTITIES[plain], register.dtype)
+        identity = self.legaliser.number(IDENTITIES[plain], register.dtype)
         if guard is not None:
             register = self.legaliser.register(self.legaliser.select([guard, register, identity]))
         if fn in _PYTHON:
@@ -205,8 +303,7 @@ class _Reader:
             real = self.legaliser.compare("eq", [register, register])
             register = self.legaliser.register(self.legaliser.select([real, register, identity]))
         made = self.legaliser.reduce(plain, register)
-        start = self.legaliser.operand(init)
-        if isinstance(start, Value) and constant_of(start) == _IDENTITIES[plain]:
+        if isinstance(start, Value) and constant_of(start) == IDENTITIES[plain]:
             return made
         return self.legaliser.elementwise(fn, [start, made])
 
@@ -219,6 +316,12 @@ class _Reader:
         return self._read(ref, placed)
 
     def _read(self, ref: Value, map_: AffineMap) -> Operand:
+        if ref in self.work.written:
+            where, value = self.work.written[ref]
+            if where == map_:
+                return value
+            raise refuse(f"`{ref.name}` is read elsewhere than it has been written", self.legaliser.loc)
+        self.readers.setdefault(ref, {}).setdefault(map_, self.current)
         cover = self._cover(ref, map_)
         if cover == "":
             return self._invariant(ref, map_)
@@ -242,6 +345,10 @@ class _Reader:
         last = len(map_.results) - 1
         if columns and (columns != [last] or map_.results[last].coefficient(column) != 1):
             raise refuse(f"the columns of a row of `{ref.name}` do not lie side by side", self.legaliser.loc)
+        if self.lines:
+            # The scalar unit reads what nobody writes; the rest stays in order by way of the queues.
+            number = any(e.dims for e in map_.results) or ref in self.outputs
+            return FULL if columns else COLUMN if number else ""
         if len(rows) > 1 or (rows and columns and rows == columns):
             raise refuse(f"rows of `{ref.name}` that overlap or run along a diagonal", self.legaliser.loc)
         if rows and not columns:
@@ -298,7 +405,17 @@ class _Reader:
             value = self.legaliser.full(value)
         elif isinstance(value, Register) and value.cover != COLUMN:
             raise refuse(f"all of a row in one element of `{ref.name}`", self.legaliser.loc)
+        self._alone(ref, map_)
+        self.work.written[ref] = map_, value
         self.builder.write(ref, map_, value, cover)
+
+    def _alone(self, ref: Value, map_: AffineMap) -> None:
+        """Tiles are read before any is written, so what is written has to be what was read, if anything was."""
+        if ref in self.work.written:
+            raise refuse(f"`{ref.name}` is written twice in one row", self.legaliser.loc)
+        earlier = self.readers.get(ref, {})
+        if any(where != map_ and op is not self.current for where, op in earlier.items()):
+            raise refuse(f"`{ref.name}` is written elsewhere than it was read", self.legaliser.loc)
 
 
 def _unused(counter: Value) -> None:

@@ -3,7 +3,7 @@
  *
  * Signature  column_sum(x, out, R, C)
  *            x float[R, C]; out float[C]
- * Tiling     2 x 8192 + 2 x 84992 = 186368 B of UB
+ * Tiling     2 x 8160 + 2 x 84992 = 186304 B of UB
  */
 #include "kernel_operator.h"
 
@@ -30,13 +30,13 @@ public:
         const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
         const int64_t last = stop < C ? stop : C;
         length = last - first;
-        const int64_t strip = length < 2048 ? length : 2048;
+        const int64_t strip = length < 2040 ? length : 2040;
         piece = strip > 1 ? strip : 1;
         const int64_t parts = (piece + 7) / 8;
-        pitch = parts * 8;
+        pitch = (parts > 1 ? parts : 1) * 8;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < 4095 ? fitting : 4095;
-        pipe->InitBuffer(outQueue, 2, 8192);
+        pipe->InitBuffer(outQueue, 2, 8160);
         pipe->InitBuffer(xQueue, 2, 84992);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         outGm.SetGlobalBuffer((__gm__ float*)out);

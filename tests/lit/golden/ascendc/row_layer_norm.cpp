@@ -7,13 +7,14 @@
  *
  * Signature  row_layer_norm_2(x, gamma, beta, out, R, C)
  *            x float[R, C]; gamma float[C]; beta float[C]; out float[R, C]
- * Tiling     32 + 32 + 32 + 32 + 32 = 160 B of UB
+ * Tiling     512 + 512 + 256 + 2 x 20480 + 256 + 20480 + 256 + 2 x 20480 + 2 x 20480 + 2 x 20480 + 256 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int64_t TILE = 6912;
+constexpr int64_t ROW_LAYER_NORM_2_TILE = 5120;
 
 class KernelRowLayerNorm1 {
 public:
@@ -128,14 +129,13 @@ private:
         }
         PipeBarrier<PIPE_V>();
         WholeReduceSum(tmp, tmp_1, lanes, n, 1, 1, stride);
-        LocalTensor<float> spread_1 = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread_1, tmp, value_1, {1, 8});
+        Brcb(spread, tmp, value_1, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_3 = 0; c_3 < C; c_3 += 64) {
             const int64_t left_3 = C - c_3;
             const int64_t lanes_4 = left_3 < 64 ? left_3 : 64;
-            Div(out[c_3], spread_1, out[c_3], lanes_4, n,
+            Div(out[c_3], spread, out[c_3], lanes_4, n,
                 {1, 0, 1, static_cast<uint8_t>(stride), 1, static_cast<uint8_t>(stride)});
         }
         PipeBarrier<PIPE_V>();
@@ -208,87 +208,235 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR gamma_, GM_ADDR beta, GM_ADDR out, int64_t R, int64_t C)
     {
-        this->R = R;
         this->C = C;
-        pipe->InitBuffer(temporaryBuf, 32);
-        temporary = temporaryBuf.Get<float>();
-        pipe->InitBuffer(temporaryBuf_1, 32);
-        temporary_1 = temporaryBuf_1.Get<float>();
-        pipe->InitBuffer(temporaryBuf_2, 32);
-        temporary_2 = temporaryBuf_2.Get<float>();
-        pipe->InitBuffer(temporaryBuf_3, 32);
-        temporary_3 = temporaryBuf_3.Get<float>();
+        value = static_cast<float>(C);
+        const int64_t id = GetBlockIdx();
+        const int64_t blocks = GetBlockNum();
+        const int64_t share = R / blocks;
+        const int64_t extra = R % blocks;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0));
+        const int64_t last = stop < R ? stop : R;
+        const int64_t length = last - first;
+        end_ = first + length;
+        pipe->InitBuffer(tmpBuf, 512);
+        pipe->InitBuffer(tmpBuf_1, 512);
+        pipe->InitBuffer(lanesBuf, 256);
+        pipe->InitBuffer(xQueue, 2, 20480);
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(operand0_f32Buf, 32);
-        operand0_f32 = operand0_f32Buf.Get<float>();
-        eventS_V = pipe->FetchEventID<HardEvent::S_V>();
-        eventV_S = pipe->FetchEventID<HardEvent::V_S>();
+        pipe->InitBuffer(lanesBuf_1, 256);
+        pipe->InitBuffer(tmpBuf_2, 20480);
+        pipe->InitBuffer(rowSpreadBuf, 256);
+        pipe->InitBuffer(gammaQueue, 2, 20480);
+        pipe->InitBuffer(betaQueue, 2, 20480);
+        pipe->InitBuffer(outQueue, 2, 20480);
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma_);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
+        pipe->InitBuffer(rowSpreadBuf_1, 256);
         outGm.SetGlobalBuffer((__gm__ float*)out);
-        value = static_cast<float>(C);
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t i0 = 0; i0 < R; ++i0) {
-            float value_1 = 0.0f;
-            for (int64_t i1 = 0; i1 < C; ++i1) {
-                const float value_2 = xGm.GetValue(i0 * C + i1);
-                value_1 = value_1 + value_2;
+        for (int64_t row = first; row < end_; ++row) {
+            Begin();
+            for (int64_t column = 0; column < C; column += ROW_LAYER_NORM_2_TILE) {
+                const int64_t left = C - column;
+                const int64_t count = left < ROW_LAYER_NORM_2_TILE ? left : ROW_LAYER_NORM_2_TILE;
+                CopyIn(row, column, count);
+                Compute(count);
             }
-            temporary_3.SetValue(0, value_1);
-            const float value_3 = temporary_3.GetValue(0);
-            temporary_2.SetValue(0, value_3 / value);
-            float value_4 = 0.0f;
-            for (int64_t i1_1 = 0; i1_1 < C; ++i1_1) {
-                const float value_5 = xGm.GetValue(i0 * C + i1_1);
-                const float value_6 = temporary_2.GetValue(0);
-                const float value_7 = value_5 - value_6;
-                value_4 = value_4 + value_7 * value_7;
+            Combine();
+            for (int64_t column_1 = 0; column_1 < C; column_1 += ROW_LAYER_NORM_2_TILE) {
+                const int64_t left_1 = C - column_1;
+                const int64_t count_1 = left_1 < ROW_LAYER_NORM_2_TILE ? left_1 : ROW_LAYER_NORM_2_TILE;
+                CopyIn_1(row, column_1, count_1);
+                Compute_1(count_1);
             }
-            temporary_1.SetValue(0, value_4);
-            const float value_8 = temporary_1.GetValue(0);
-            operand0_f32.SetValue(0, value_8 / value + 9.999999747378752e-06f);
-            SetFlag<HardEvent::S_V>(eventS_V);
-            WaitFlag<HardEvent::S_V>(eventS_V);
-            Sqrt(operand0_f32, operand0_f32, 1);
-            SetFlag<HardEvent::V_S>(eventV_S);
-            WaitFlag<HardEvent::V_S>(eventV_S);
-            const float value_9 = operand0_f32.GetValue(0);
-            temporary.SetValue(0, value_9);
-            for (int64_t i1_2 = 0; i1_2 < C; ++i1_2) {
-                const int64_t value_10 = i0 * C + i1_2;
-                const float value_11 = xGm.GetValue(value_10);
-                const float value_12 = temporary_2.GetValue(0);
-                const float value_13 = temporary.GetValue(0);
-                const float value_14 = gammaGm.GetValue(i1_2);
-                const float value_15 = betaGm.GetValue(i1_2);
-                outGm.SetValue(value_10, (value_11 - value_12) / value_13 * value_14 + value_15);
+            Combine_1();
+            for (int64_t column_2 = 0; column_2 < C; column_2 += ROW_LAYER_NORM_2_TILE) {
+                const int64_t left_2 = C - column_2;
+                const int64_t count_2 = left_2 < ROW_LAYER_NORM_2_TILE ? left_2 : ROW_LAYER_NORM_2_TILE;
+                CopyIn_2(row, column_2, count_2);
+                Compute_2(count_2);
+                CopyOut(row, column_2, count_2);
             }
         }
-        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(outGm);
     }
 
 private:
-    TBuf<TPosition::VECCALC> temporaryBuf;
-    LocalTensor<float> temporary;
-    TBuf<TPosition::VECCALC> temporaryBuf_1;
-    LocalTensor<float> temporary_1;
-    TBuf<TPosition::VECCALC> temporaryBuf_2;
-    LocalTensor<float> temporary_2;
-    TBuf<TPosition::VECCALC> temporaryBuf_3;
-    LocalTensor<float> temporary_3;
+    __aicore__ inline void Begin()
+    {
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        Duplicate(lanes, 0.0f, 64);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine()
+    {
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
+        Duplicate(lanes_1, 0.0f, 64);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn_1(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute_1(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        Duplicate(tmp, value, count);
+        LocalTensor<float> tmp_1 = tmpBuf.Get<float>();
+        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Brcb(spread, tmp_1, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Div<float, false>(tmp, spread, tmp, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Sub(x, x, tmp, count);
+        PipeBarrier<PIPE_V>();
+        Mul(x, x, x, count);
+        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine_1()
+    {
+        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
+        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn_2(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const int64_t value_1 = count * 4;
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        LocalTensor<float> gamma_ = gammaQueue.AllocTensor<float>();
+        DataCopyPad(gamma_, gammaGm[column], copy, noPad);
+        LocalTensor<float> beta = betaQueue.AllocTensor<float>();
+        DataCopyPad(beta, betaGm[column], copy, noPad);
+        xQueue.EnQue(x);
+        gammaQueue.EnQue(gamma_);
+        betaQueue.EnQue(beta);
+    }
+
+    __aicore__ inline void Compute_2(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> gamma_ = gammaQueue.DeQue<float>();
+        LocalTensor<float> beta = betaQueue.DeQue<float>();
+        LocalTensor<float> out = outQueue.AllocTensor<float>();
+        Duplicate(out, value, count);
+        LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        LocalTensor<float> tmp_1 = tmpBuf.Get<float>();
+        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Brcb(spread, tmp_1, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Div<float, false>(tmp, spread, out, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Sub(x, x, tmp, count);
+        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        LocalTensor<float> spread_1 = rowSpreadBuf_1.Get<float>();
+        Brcb(spread_1, tmp_2, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Div<float, false>(out, spread_1, out, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Adds(out, out, 9.999999747378752e-06f, count);
+        PipeBarrier<PIPE_V>();
+        Sqrt(out, out, count);
+        PipeBarrier<PIPE_V>();
+        Div(x, x, out, count);
+        PipeBarrier<PIPE_V>();
+        Mul(x, x, gamma_, count);
+        PipeBarrier<PIPE_V>();
+        Add(out, x, beta, count);
+        outQueue.EnQue(out);
+        xQueue.FreeTensor(x);
+        gammaQueue.FreeTensor(gamma_);
+        betaQueue.FreeTensor(beta);
+    }
+
+    __aicore__ inline void CopyOut(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> out = outQueue.DeQue<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        DataCopyPad(outGm[row * C + column], out, copy);
+        outQueue.FreeTensor(out);
+    }
+
+    float value = 0;
+    int64_t first = 0;
+    int64_t end_ = 0;
+    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf;
+    TQue<TPosition::VECIN, 2> xQueue;
     GlobalTensor<float> xGm;
-    TBuf<TPosition::VECCALC> operand0_f32Buf;
-    LocalTensor<float> operand0_f32;
-    TEventID eventS_V;
-    TEventID eventV_S;
+    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf_2;
+    TBuf<TPosition::VECCALC> rowSpreadBuf;
+    TQue<TPosition::VECIN, 2> gammaQueue;
+    TQue<TPosition::VECIN, 2> betaQueue;
+    TQue<TPosition::VECOUT, 2> outQueue;
     GlobalTensor<float> gammaGm;
     GlobalTensor<float> betaGm;
+    TBuf<TPosition::VECCALC> rowSpreadBuf_1;
     GlobalTensor<float> outGm;
-    float value = 0;
-    int64_t R = 0;
     int64_t C = 0;
 };
 

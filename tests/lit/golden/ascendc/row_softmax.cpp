@@ -5,15 +5,16 @@
  *            x float[R, C]; out float[R, C]
  * Tiling     2 x 41984 + 1024 + 2 x 41984 + 7936 = 176896 B of UB
  *
- * Signature  row_softmax_2(x, out, temporary, R, C)
- *            x float[R, C]; out float[R, C]; temporary float[C]
- * Tiling     32 = 32 B of UB
+ * Signature  row_softmax_2(x, out, R, C)
+ *            x float[R, C]; out float[R, C]
+ * Tiling     512 + 512 + 256 + 2 x 46080 + 256 + 256 + 2 x 46080 + 256 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int64_t TILE = 10496;
+constexpr int64_t ROW_SOFTMAX_2_TILE = 11520;
 
 class KernelRowSoftmax1 {
 public:
@@ -109,14 +110,13 @@ private:
         }
         PipeBarrier<PIPE_V>();
         WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
-        LocalTensor<float> spread_1 = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread_1, tmp, value, {1, 8});
+        Brcb(spread, tmp, value, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c_3 = 0; c_3 < C; c_3 += 64) {
             const int64_t left_3 = C - c_3;
             const int64_t lanes_4 = left_3 < 64 ? left_3 : 64;
-            Div(out[c_3], x[c_3], spread_1, lanes_4, n,
+            Div(out[c_3], x[c_3], spread, lanes_4, n,
                 {1, 1, 0, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride), 1});
         }
         outQueue.EnQue(out);
@@ -158,65 +158,206 @@ class KernelRowSoftmax2 {
 public:
     __aicore__ inline KernelRowSoftmax2() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR out, GM_ADDR temporary, int64_t R, int64_t C)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
     {
-        this->R = R;
         this->C = C;
+        const int64_t id = GetBlockIdx();
+        const int64_t blocks = GetBlockNum();
+        const int64_t share = R / blocks;
+        const int64_t extra = R % blocks;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0));
+        const int64_t last = stop < R ? stop : R;
+        const int64_t length = last - first;
+        end_ = first + length;
+        pipe->InitBuffer(tmpBuf, 512);
+        pipe->InitBuffer(tmpBuf_1, 512);
+        pipe->InitBuffer(lanesBuf, 256);
+        pipe->InitBuffer(xQueue, 2, 46080);
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(operand0_f32Buf, 32);
-        operand0_f32 = operand0_f32Buf.Get<float>();
-        eventS_V = pipe->FetchEventID<HardEvent::S_V>();
-        eventV_S = pipe->FetchEventID<HardEvent::V_S>();
-        temporaryGm.SetGlobalBuffer((__gm__ float*)temporary);
+        pipe->InitBuffer(lanesBuf_1, 256);
+        pipe->InitBuffer(rowSpreadBuf, 256);
+        pipe->InitBuffer(outQueue, 2, 46080);
+        pipe->InitBuffer(rowSpreadBuf_1, 256);
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t i0 = 0; i0 < R; ++i0) {
-            float value = -__builtin_inff();
-            for (int64_t i1 = 0; i1 < C; ++i1) {
-                const float value_1 = xGm.GetValue(i0 * C + i1);
-                value = value > value_1 || value != value ? value : value_1;
+        for (int64_t row = first; row < end_; ++row) {
+            Begin();
+            for (int64_t column = 0; column < C; column += ROW_SOFTMAX_2_TILE) {
+                const int64_t left = C - column;
+                const int64_t count = left < ROW_SOFTMAX_2_TILE ? left : ROW_SOFTMAX_2_TILE;
+                CopyIn(row, column, count);
+                Compute(count);
             }
-            float value_2 = 0.0f;
-            for (int64_t i1_1 = 0; i1_1 < C; ++i1_1) {
-                const float value_3 = xGm.GetValue(i0 * C + i1_1);
-                operand0_f32.SetValue(0, value_3 - value);
-                SetFlag<HardEvent::S_V>(eventS_V);
-                WaitFlag<HardEvent::S_V>(eventS_V);
-                Exp(operand0_f32, operand0_f32, 1);
-                SetFlag<HardEvent::V_S>(eventV_S);
-                WaitFlag<HardEvent::V_S>(eventV_S);
-                const float value_4 = operand0_f32.GetValue(0);
-                temporaryGm.SetValue(i1_1, value_4);
-                value_2 = value_2 + value_4;
+            Combine();
+            for (int64_t column_1 = 0; column_1 < C; column_1 += ROW_SOFTMAX_2_TILE) {
+                const int64_t left_1 = C - column_1;
+                const int64_t count_1 = left_1 < ROW_SOFTMAX_2_TILE ? left_1 : ROW_SOFTMAX_2_TILE;
+                CopyIn_1(row, column_1, count_1);
+                Compute_1(count_1);
             }
-            for (int64_t i1_2 = 0; i1_2 < C; ++i1_2) {
-                const float value_5 = temporaryGm.GetValue(i1_2);
-                outGm.SetValue(i0 * C + i1_2, value_5 / value_2);
+            Combine_1();
+            for (int64_t column_2 = 0; column_2 < C; column_2 += ROW_SOFTMAX_2_TILE) {
+                const int64_t left_2 = C - column_2;
+                const int64_t count_2 = left_2 < ROW_SOFTMAX_2_TILE ? left_2 : ROW_SOFTMAX_2_TILE;
+                CopyIn_2(row, column_2, count_2);
+                Compute_2(count_2);
+                CopyOut(row, column_2, count_2);
             }
         }
-        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(outGm);
-        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(temporaryGm);
     }
 
 private:
+    __aicore__ inline void Begin()
+    {
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        Duplicate(lanes, -__builtin_inff(), 64);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        Max<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine()
+    {
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        WholeReduceMax(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
+        Duplicate(lanes_1, 0.0f, 64);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn_1(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute_1(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Brcb(spread, tmp, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Sub<float, false>(x, x, spread, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Exp(x, x, count);
+        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine_1()
+    {
+        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
+        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn_2(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute_2(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> out = outQueue.AllocTensor<float>();
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Brcb(spread, tmp, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Sub<float, false>(x, x, spread, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        Exp(x, x, count);
+        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        LocalTensor<float> spread_1 = rowSpreadBuf_1.Get<float>();
+        Brcb(spread_1, tmp_1, 1, {1, 8});
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        PipeBarrier<PIPE_V>();
+        Div<float, false>(out, x, spread_1, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        outQueue.EnQue(out);
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void CopyOut(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> out = outQueue.DeQue<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        DataCopyPad(outGm[row * C + column], out, copy);
+        outQueue.FreeTensor(out);
+    }
+
+    int64_t first = 0;
+    int64_t end_ = 0;
+    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf;
+    TQue<TPosition::VECIN, 2> xQueue;
     GlobalTensor<float> xGm;
-    TBuf<TPosition::VECCALC> operand0_f32Buf;
-    LocalTensor<float> operand0_f32;
-    TEventID eventS_V;
-    TEventID eventV_S;
-    GlobalTensor<float> temporaryGm;
+    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> rowSpreadBuf;
+    TQue<TPosition::VECOUT, 2> outQueue;
+    TBuf<TPosition::VECCALC> rowSpreadBuf_1;
     GlobalTensor<float> outGm;
-    int64_t R = 0;
     int64_t C = 0;
 };
 
-extern "C" __global__ __aicore__ void row_softmax_2(GM_ADDR x, GM_ADDR out, GM_ADDR temporary, int64_t R, int64_t C)
+extern "C" __global__ __aicore__ void row_softmax_2(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
 {
     TPipe pipe;
     KernelRowSoftmax2 op;
-    op.Init(&pipe, x, out, temporary, R, C);
+    op.Init(&pipe, x, out, R, C);
     op.Process();
 }

@@ -7,12 +7,14 @@
  *
  * Signature  row_sum_2(x, out, R, C)
  *            x float[R, C]; out float[R]
+ * Tiling     512 + 256 + 2 x 93184 + 512 = 187648 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int64_t TILE = 23040;
+constexpr int64_t ROW_SUM_2_TILE = 23296;
 
 class KernelRowSum1 {
 public:
@@ -117,29 +119,98 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
     {
-        this->R = R;
         this->C = C;
+        const int64_t id = GetBlockIdx();
+        const int64_t blocks = GetBlockNum();
+        const int64_t share = R / blocks;
+        const int64_t extra = R % blocks;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        first = before < R ? before : R;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0));
+        const int64_t last = stop < R ? stop : R;
+        const int64_t length = last - first;
+        end_ = first + length;
+        pipe->InitBuffer(outBuf, 512);
+        pipe->InitBuffer(lanesBuf, 256);
+        pipe->InitBuffer(xQueue, 2, 93184);
         xGm.SetGlobalBuffer((__gm__ float*)x);
+        pipe->InitBuffer(outQueue, 1, 512);
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t i0 = 0; i0 < R; ++i0) {
-            float value = 0.0f;
-            for (int64_t i1 = 0; i1 < C; ++i1) {
-                const float value_1 = xGm.GetValue(i0 * C + i1);
-                value = value + value_1;
+        for (int64_t row = first; row < end_; ++row) {
+            Begin();
+            for (int64_t column = 0; column < C; column += ROW_SUM_2_TILE) {
+                const int64_t left = C - column;
+                const int64_t count = left < ROW_SUM_2_TILE ? left : ROW_SUM_2_TILE;
+                CopyIn(row, column, count);
+                Compute(count);
             }
-            outGm.SetValue(i0, value);
+            Combine();
+            StoreNumbers(row);
         }
-        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(outGm);
     }
 
 private:
+    __aicore__ inline void Begin()
+    {
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        Duplicate(lanes, 0.0f, 64);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm[row * C + column], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute(int64_t count)
+    {
+        LocalTensor<float> x = xQueue.DeQue<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        SetMaskCount();
+        SetVectorMask<float, MaskMode::COUNTER>(0, count);
+        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        SetMaskNorm();
+        ResetMask();
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine()
+    {
+        LocalTensor<float> out = outQueue.AllocTensor<float>();
+        LocalTensor<float> out_1 = outBuf.Get<float>();
+        LocalTensor<float> lanes = lanesBuf.Get<float>();
+        WholeReduceSum(out_1, lanes, 64, 1, 1, 1, 8);
+        PipeBarrier<PIPE_V>();
+        DataCopy(out, out_1, 8);
+        PipeBarrier<PIPE_V>();
+        outQueue.EnQue(out);
+    }
+
+    __aicore__ inline void StoreNumbers(int64_t row)
+    {
+        LocalTensor<float> out = outQueue.DeQue<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(sizeof(float)), 0, 0, 0};
+        DataCopyPad(outGm[row], out, copy);
+        outQueue.FreeTensor(out);
+    }
+
+    int64_t first = 0;
+    int64_t end_ = 0;
+    TBuf<TPosition::VECCALC> outBuf;
+    TBuf<TPosition::VECCALC> lanesBuf;
+    TQue<TPosition::VECIN, 2> xQueue;
     GlobalTensor<float> xGm;
+    TQue<TPosition::VECOUT, 1> outQueue;
     GlobalTensor<float> outGm;
-    int64_t R = 0;
     int64_t C = 0;
 };
 

@@ -18,9 +18,9 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR o, int64_t R, int64_t C)
     {
         this->C = C;
-        const int64_t value = R - 2;
-        value_1 = C - 2;
-        const int64_t value_2 = value > 0 ? value : 0;
+        value = C - 2;
+        const int64_t value_1 = R - 2;
+        const int64_t value_2 = value_1 > 0 ? value_1 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = value_2 / blocks;
@@ -30,7 +30,7 @@ public:
         const int64_t stop = first + (share + (id < extra ? 1 : 0));
         const int64_t last = stop < value_2 ? stop : value_2;
         length = last - first;
-        const int64_t piece = value_1 < TILE ? value_1 : TILE;
+        const int64_t piece = value < TILE ? value : TILE;
         piece_1 = piece > 1 ? piece : 1;
         const int64_t parts = (piece_1 + 7) / 8;
         pitch = (parts > 1 ? parts : 1) * 8;
@@ -52,8 +52,8 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < value_1; column += piece_1) {
-                const int64_t left_1 = value_1 - column;
+            for (int64_t column = 0; column < value; column += piece_1) {
+                const int64_t left_1 = value - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
                 const int64_t value_3 = firstRow + 1;
                 const int64_t value_4 = column + 1;
@@ -67,11 +67,11 @@ public:
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t value, int64_t value_2, int64_t width, int64_t n, int64_t firstRow,
+    __aicore__ inline void CopyIn(int64_t value_1, int64_t value_2, int64_t width, int64_t n, int64_t firstRow,
                                   int64_t value_3, int64_t column, int64_t value_4)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_5 = value * C;
+        const int64_t value_5 = value_1 * C;
         const int64_t value_6 = pitch / 8 - (width + 7) / 8;
         const int64_t value_7 = (C - width) * 4;
         const int64_t value_8 = width * 4;
@@ -120,17 +120,17 @@ private:
         xQueue_4.FreeTensor(x_4);
     }
 
-    __aicore__ inline void CopyOut(int64_t value, int64_t value_2, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t value_1, int64_t value_2, int64_t width, int64_t n)
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(pitch / 8 - (width + 7) / 8),
                                      static_cast<uint32_t>((C - width) * 4), 0};
-        DataCopyPad(oGm[value * C + value_2], o, copy);
+        DataCopyPad(oGm[value_1 * C + value_2], o, copy);
         oQueue.FreeTensor(o);
     }
 
-    int64_t value_1 = 0;
+    int64_t value = 0;
     int64_t first = 0;
     int64_t length = 0;
     int64_t piece_1 = 0;

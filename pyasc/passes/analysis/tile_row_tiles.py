@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles of whole rows, or of pieces of rows: their buffers, what is copied in, and the program on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import arith, mem, tile
+from pyasc.ir.types import RefType
+from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.tile_body import Access, stored_dtype
+from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
+from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
+from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
+from pyasc.passes.analysis.tile_rows import RowWork
+
+BLOCK_BYTES = 32
+MAX_STRIDE = 255
+MAX_ROWS = 248
+"""Repeats are counted in 8 bits, and Brcb takes 8 rows at a time."""
+MAX_COPY_ROWS = 4095
+COLUMN_ELEMENTS = 256
+SPREAD_BYTES = MAX_ROWS * BLOCK_BYTES
+SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
+
+
+def by_row(instruction: Instruction) -> bool:
+    """Whether an instruction treats rows one by one: it reduces, or repeats one value a row or one row for all."""
+    return instruction.fn == "reduce" or any(
+        source.cover != instruction.target.cover for source in instruction.sources
+    )
+
+
+class RowTiles:
+    """Tiles of the program of a nest, in `ub` bytes."""
+
+    def __init__(self, root: Operation, work: RowWork, ub: int) -> None:
+        self.root = root
+        self.work = work
+        self.program = work.builder.program
+        self.assignment = assign(self.program)
+        self.depths = queue_depths(self.assignment)
+        self._size(ub)
+
+    def _size(self, ub: int) -> None:
+        """Elements of a tile, columns of a piece and rows at most."""
+        slots = self.assignment.slots
+        widths = [slot.width for slot in slots if slot.kind != "mask"]
+        self.unit = BLOCK_BYTES // min(widths)
+        self.structured = any(map(by_row, self.program.instructions))
+        spread = {
+            source
+            for each in self.program.instructions
+            for source in each.sources
+            if source.cover == COLUMN and each.target.cover != COLUMN
+        }
+        fixed = len(spread) * SPREAD_BYTES
+        fixed += scratch_bytes(self.program.instructions)
+        fixed += sum(COLUMN_ELEMENTS * 4 * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN)
+        fixed += sum(SPACED_BYTES * self.depths.get(s.kind, 1) for s in slots if s.cover == SPACED)
+        a_row = sum(s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == ROW)
+        longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
+        fixed += a_row * longest
+        per_element = bytes_an_element(self.assignment, self.depths) or 1
+        self.tile = max(int((ub - fixed) / per_element) // 256 * 256, 256)
+        self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
+        self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
+
+    def shape(self, at: Builder, piece: Value) -> None:
+        """Choose the pitch and the number of rows for pieces of so many columns."""
+        units = binary(at, "maximum", ceil_div(at, piece, self.unit, "parts"), 1)
+        self.pitch = binary(at, "mul", units, self.unit, "pitch")
+        capacity = at.value(arith.Constant.of(self.tile, I64), "TILE")
+        fitting = at.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]), "fitting")
+        self.rows = binary(at, "minimum", fitting, self.most_rows, "tileRows")
+
+    def filled(self, at: Builder, dims: Sequence[Value], count: Value, width: Value) -> TileEmitter:
+        """Copy a tile in from the point `dims` and run the program on it."""
+        one = index(at, 1)
+        emitter = TileEmitter(
+            at,
+            self.assignment,
+            self.depths,
+            {
+                FULL: (None, None),
+                ROW: (1, None),
+                COLUMN: (COLUMN_ELEMENTS, 1),
+                SPACED: (COLUMN_ELEMENTS, self._per_block()),
+            },
+            {FULL: [self.rows, self.pitch], ROW: [self.pitch], COLUMN: [], SPACED: []},
+            {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS, SPACED: SPACED_BYTES},
+            {FULL: [count, width], ROW: [one, width], COLUMN: [count, one], SPACED: [count, one]},
+        )
+        for access in self.work.builder.elements.reads:
+            target = emitter.tile_of(access.register)
+            source = self.view(at, access, dims, count, width)
+            at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes[access.register.cover]))
+        emitter.run(self.program)
+        at.loc = self.root.loc
+        return emitter
+
+    def _per_block(self) -> int:
+        """Elements in a block of 32 bytes, for values that arrive one a block."""
+        widths = {slot.width for slot in self.assignment.slots if slot.cover == SPACED} or {4}
+        if len(widths) > 1:
+            raise refuse("elements of several widths, one of each row", self.root.loc)
+        return BLOCK_BYTES // widths.pop()
+
+    def view(self, at: Builder, access: Access, dims: Sequence[Value], count: Value, width: Value) -> Value:
+        """The box of an array that a tile covers, rows first."""
+        column, row = self.work.column, self.work.column - 1
+        one = index(at, 1)
+        offsets = [materialise(e, dims, self.work.nest.symbols, at) for e in access.map.results]
+        sizes, steps, axes = [one] * len(offsets), [one] * len(offsets), [-1, -1]
+        for axis, expr in enumerate(access.map.results):
+            if expr.coefficient(column):
+                sizes[axis], axes[1] = width, axis
+            elif row >= 0 and expr.coefficient(row):
+                sizes[axis], axes[0] = count, axis
+                steps[axis] = index(at, expr.coefficient(row))
+        ref = access.ref
+        assert isinstance(ref.type, RefType)
+        shape = tuple(None if axis >= 0 else 1 for axis in axes)
+        type_ = RefType(shape, stored_dtype(ref.type.dtype), ref.type.space, "strided")
+        made = mem.View(ref=ref, offsets=offsets, sizes=sizes, steps=steps, axes=tuple(axes), types=[type_])
+        return at.value(made, ref.name)
