@@ -36,7 +36,7 @@ from pyasc.frontend.values import (
 )
 from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir import dtypes
-from pyasc.ir.diagnostics import Related
+from pyasc.ir.diagnostics import CompileError, Related
 from pyasc.language import arrays, math
 from pyasc.language.dtypes import BY_IR, ElementType
 from pyasc.language.math import Elementwise
@@ -201,12 +201,12 @@ def helper_source(v: Visitor, node: ast.Call, found: Any) -> KernelSource:
     if isinstance(found, KernelSource):
         return found
     function = getattr(found, "py_func", found)
-    if not isinstance(function, types.FunctionType):
+    if not isinstance(function, types.FunctionType) or _is_ours(function):
         what = f"`{ast.unparse(node.func)}` cannot be called in a kernel"
         raise v.error(node.func, "PA0209", what, hint=_instead_of(function))
     cached = v.helpers.get(function)
     if cached is None:
-        cached = v.helpers[function] = KernelSource.from_function(function)
+        cached = v.helpers[function] = _source_of(v, node, function)
     return cached
 
 
@@ -228,6 +228,20 @@ def _instead_of(function: Any) -> str:
     if of_numpy and name in arrays.__all__:
         return f"use asc.{name}, whose floats are float32"
     return _INSTEAD.get(name, "a kernel calls functions of pyasc, of math, and Python functions with source")
+
+
+def _is_ours(function: types.FunctionType) -> bool:
+    """Whether a function is a part of pyasc, which kernels know by its lowering alone."""
+    return (function.__module__ or "").startswith("pyasc.")
+
+
+def _source_of(v: Visitor, node: ast.Call, function: types.FunctionType) -> KernelSource:
+    try:
+        return KernelSource.from_function(function)
+    except CompileError as error:
+        (found,) = error.diagnostics
+        # Nothing of a function without source can be shown, but the call of it can.
+        raise v.error(node.func, found.code, found.message, found.label, found.hint, found.related) from None
 
 
 def inline(

@@ -113,6 +113,7 @@ def _pair(v: Visitor, name: str, a: Val, b: Val) -> Val:
         if difference is not None:
             return a if (difference <= 0) == (name == "min") else b
     first, second = operand(v, a), operand(v, b)
+    number = promoted(v, (first, second))
     if not (is_number(first) and is_number(second)):
         raise v.error(
             None,
@@ -120,7 +121,6 @@ def _pair(v: Visitor, name: str, a: Val, b: Val) -> Val:
             f"`{name}` of arrays",
             hint=f"use asc.{name}imum for each element, or asc.{name} over an axis",
         )
-    number = promoted(v, (first, second))
     return apply(v, f"py{name}", (first, second), number)
 
 

@@ -160,7 +160,8 @@ def known_trips(value: Range) -> int | None:
     parts = (value.start, value.stop, value.step)
     numbers = [part.value for part in parts if isinstance(part, Const)]
     if len(numbers) == 3 and numbers[2]:
-        return len(range(*map(int, numbers)))
+        start, stop, step = map(int, numbers)
+        return max(0, -((start - stop) // step))
     return None
 
 

@@ -114,6 +114,10 @@ def _extreme(name: str) -> Lowering:
         items = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
         if not items:
             raise v.error(None, "PA0408", f"`{name}` of nothing", hint="give it at least one value")
+        if items is args and len(args) == 1:
+            raise v.error(
+                None, "PA0402", f"`{name}` of one number", hint="give it two, or a tuple or an array"
+            )
         return elementwise.smallest_or_largest(v, name, items)
 
     return lowering

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim, SizeExpr, lift, simplify
 from pyasc.ir.types import RefType, ScalarType, TensorType
 from pyasc.language.math import Elementwise
+
+_GREATEST_FLOAT = int(sys.float_info.max)
 
 
 def number_type(v: Visitor, value: Val) -> NumberType:
@@ -110,12 +113,17 @@ def scalar(v: Visitor, value: Val, dtype: DType) -> Value:
         case Const(value=bool() | int() | float() as number):
             if dtype.is_integer and not isinstance(number, float) and not fits(int(number), dtype):
                 low, high = bounds(dtype)
+                wider = (
+                    "use a wider type, such as asc.int64(...)" if dtype.bits < 64 else "write it as a float"
+                )
                 raise v.error(
                     None,
                     "PA0403",
                     f"{number} does not fit {dtype.numpy}",
-                    hint=f"it holds {low} to {high}; use a wider type, such as asc.int64(...)",
+                    hint=f"it holds {low} to {high}; {wider}",
                 )
+            if abs(number) > _GREATEST_FLOAT and not isinstance(number, float):
+                raise v.error(None, "PA0403", "an int that no float holds", hint="write it as a float")
             if dtype.is_integer and isinstance(number, float):
                 return v.emit.cast(v.emit.constant(number, dtypes.f64), dtype)
             return v.emit.constant(number, dtype)
@@ -135,8 +143,18 @@ def index(v: Visitor, value: Val, node: ast.AST | None = None) -> Value:
     if number is None or not (number.dtype.is_integer or (number.weak and number.dtype.is_bool)):
         raise v.error(node, "PA0404", f"expected an integer, found {describe(value)}")
     if isinstance(value, Const):
+        if not fits(int(value.value), dtypes.i64):
+            hint = "indices and counts have 64 bits"
+            raise v.error(node, "PA0403", f"{value.value} does not fit int64", hint=hint)
         return v.emit.index(int(value.value))
     return scalar(v, value, dtypes.i64)
+
+
+def refuse_bool_index(v: Visitor, value: Val, node: ast.AST | None = None) -> None:
+    """Refuse a bool as an index: Python takes it for 0 or 1, NumPy for a mask."""
+    if is_number(value) and number_type(v, value).dtype.is_bool:
+        hint = "use `if` or asc.where for a choice, int(...) for the index 0 or 1"
+        raise v.error(node, "PA0404", f"expected an integer index, found {describe(value)}", hint=hint)
 
 
 def read_rounded(v: Visitor, value: Val) -> Val:

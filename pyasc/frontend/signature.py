@@ -10,6 +10,7 @@ from types import EllipsisType
 from typing import Any
 
 from pyasc.frontend.dependencies import Dependencies
+from pyasc.frontend.refusals import REFUSED
 from pyasc.frontend.source import KernelSource
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
@@ -118,6 +119,10 @@ class _Reader:
     def signature(self) -> Signature:
         node = self.source.node
         args = node.args
+        if isinstance(node, ast.AsyncFunctionDef):
+            refusal = REFUSED[ast.AsyncFunctionDef]
+            message = f"{refusal.name} is not supported in a kernel"
+            raise self._error("PA0202", message, node, refusal.hint)
         for star in (args.vararg, args.kwarg):
             if star is not None:
                 raise self._error(

@@ -20,6 +20,7 @@ from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.location import UNKNOWN, Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _MISSING = object()
 
@@ -93,7 +94,7 @@ class KernelSource:
             raise _trouble("PA0103", f"invalid text: {error}", Location(file, 1, 0, 1, 0)) from None
         names = text_globals(tree)
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, _DEFINITIONS):
                 names[node.name] = _source_of(node, lines, file, names)
         return names[_choose(tree, name, file)]
 
@@ -340,7 +341,7 @@ def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
 
 
 def _source_of(
-    node: ast.FunctionDef, lines: Sequence[str], file: str, names: Mapping[str, Any]
+    node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str], file: str, names: Mapping[str, Any]
 ) -> KernelSource:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     block = tuple(lines[first - 1 : node.end_lineno])
@@ -348,7 +349,7 @@ def _source_of(
 
 
 def _choose(tree: ast.Module, name: str | None, file: str) -> str:
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in tree.body if isinstance(node, _DEFINITIONS)]
     if name is not None:
         if any(node.name == name for node in functions):
             return name

@@ -8,7 +8,7 @@ import ast
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.joins import name_value
-from pyasc.frontend.numeric import describe
+from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.signature import ArrayKind, ScalarKind, WeakKind
 from pyasc.frontend.subscripts import item, store, update
 from pyasc.frontend.values import (
@@ -112,7 +112,7 @@ def _unpack(v: Visitor, target: ast.expr, parts: list[ast.expr], value: Val) -> 
         raise v.error(
             target,
             "PA0408",
-            f"{len(parts)} names for {len(items)} values",
+            f"{plural(len(parts), 'name')} for {plural(len(items), 'value')}",
             hint="write one name for each value",
         )
     for part, each in zip(parts, items, strict=True):

@@ -148,6 +148,7 @@ def _index_nodes(node: ast.Subscript | None, count: int) -> list[ast.AST | None]
 
 def _checked(v: Visitor, array: Val, axis: int, index: Val, node: ast.AST | None) -> Val:
     """An index, with constants in range of a known extent and counted from the front."""
+    numeric.refuse_bool_index(v, index, node)
     numeric.index(v, index, node)
     extent = numeric.shape_of(array)[axis]
     if not (isinstance(index, Const) and isinstance(extent, int)):

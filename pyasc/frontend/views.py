@@ -57,6 +57,7 @@ def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Arra
         elif isinstance(index, Slice):
             _slice(v, box, numeric.length(v, base, axis), axis, index)
         elif is_number(index):
+            numeric.refuse_bool_index(v, index)
             box.add(Scalar(in_range(v, index, numeric.length(v, base, axis)), weak=True), Const(1), 1)
         else:
             hint = "use integers, slices, `...`, None, or integer arrays"
@@ -83,7 +84,7 @@ def make_view(v: Visitor, base: Array | Tensor, box: Box) -> Array | Tensor:
         return base
     offsets = [numeric.index(v, offset) for offset in box.offsets]
     sizes = [numeric.index(v, size) for size in box.sizes]
-    steps = [v.emit.index(step) for step in box.steps]
+    steps = [numeric.index(v, Const(step)) for step in box.steps]
     axes, shape = tuple(box.axes), tuple(box.shape)
     if isinstance(base, Tensor):
         type_ = TensorType(shape, base.dtype)
@@ -138,7 +139,8 @@ def in_range(v: Visitor, index: Val, length: Val) -> Value:
                 None, "PA0504", f"index {number} is out of range", f"the axis has size {length.value}"
             )
         return v.emit.index(number % length.value)
-    place, size = numeric.index(v, index), numeric.index(v, length)
+    given, size = numeric.index(v, index), numeric.index(v, length)
+    place = given
     zero = v.emit.index(0)
     counted = v.counters.get(place)
     if counted is not None and _is_within(counted, length):
@@ -148,7 +150,7 @@ def in_range(v: Visitor, index: Val, length: Val) -> Value:
     elif counted is None:
         place = v.emit.select(v.emit.fn("lt", place, zero), v.emit.fn("add", place, size), place)
     fine = v.emit.fn("and", v.emit.fn("ge", place, zero), v.emit.fn("lt", place, size))
-    numeric.check(v, fine, "IndexError", "index {} is out of range for an axis of size {}", [place, size])
+    numeric.check(v, fine, "IndexError", "index {} is out of range for an axis of size {}", [given, size])
     return place
 
 

@@ -102,6 +102,10 @@ class Visitor:
             self._recover(
                 node, self.error(node, "PA0702", message, hint="move a part into a helper").diagnostic
             )
+        except OverflowError:
+            message = "a number here does not fit int64"
+            refused = self.error(None, "PA0403", message, hint="indices and counts have 64 bits")
+            self._recover(node, refused.diagnostic)
         except (InternalError, KeyboardInterrupt):
             raise
         except Exception as error:

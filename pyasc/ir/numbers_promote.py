@@ -157,7 +157,7 @@ def _refuse_mixed_64_bits(fn: str, operands: tuple[Operand, ...], common: Operan
 
 
 def _words(operand: Operand) -> str:
-    return operand.name if isinstance(operand, DType) else f"a Python {operand.name.lower()}"
+    return operand.numpy if isinstance(operand, DType) else f"a Python {operand.name.lower()}"
 
 
 def reduction_dtype(fn: str, dtype: DType) -> DType:

@@ -204,6 +204,8 @@ class _Resolver:
         self.hoisted.add(key)
         single = extremes.lowest == extremes.highest
         shown = [extremes.lowest] if single else [extremes.lowest, extremes.highest]
+        if site.shifted:
+            shown = [each - site.extent for each in shown]
         what = "index {} is" if single else "indices {} to {} are"
         self.launch.insert(
             py.Check(

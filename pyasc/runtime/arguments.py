@@ -121,8 +121,19 @@ def as_array(value: Any, where: str) -> Array | None:
     if isinstance(value, type):
         return None
     if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
+        return _from_interface(value, where)
     return _from_dlpack(value, where) if hasattr(value, "__dlpack__") else None
+
+
+def _from_interface(value: Any, where: str) -> Array:
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        raise KernelTypeError(
+            f"{where}: the __array_interface__ of {type_name(value)} cannot be read: {error}"
+        ) from error
 
 
 def _from_dlpack(value: Any, where: str) -> Array:

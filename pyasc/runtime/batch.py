@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.device import Device, current_device
+from pyasc.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from pyasc.runtime.kernel import Kernel
     from pyasc.runtime.launcher import Launch
     from pyasc.runtime.specialise import Specialisation
 
 UNIT_KERNELS = 6
 """From this many kernels in a unit on, a second unit beside it is quicker than one twice as long."""
 
-Request = tuple["Kernel", "Specialisation"]
+Request = tuple[Kernel, "Specialisation"]
 
 
 def compile(kernels: Iterable[Kernel | tuple[Any, ...]], *, jobs: int | None = None) -> None:
@@ -29,6 +29,8 @@ def compile(kernels: Iterable[Kernel | tuple[Any, ...]], *, jobs: int | None = N
     such as `asc.float32[N]`) to compile it for. `jobs` limits how many compilers run at once. Raises one
     CompileError with the mistakes of all kernels, and what a first call raises.
     """
+    if isinstance(kernels, Kernel):
+        raise TypeError(f"asc.compile takes a list of kernels: asc.compile([{kernels.__name__}])")
     device = current_device()
     requests = _specialised(kernels, device)
     units = _split(requests, jobs or len(os.sched_getaffinity(0)))
@@ -43,6 +45,10 @@ def _specialised(kernels: Iterable[Kernel | tuple[Any, ...]], device: Device) ->
     mistakes: list[Diagnostic] = []
     for entry in kernels:
         kernel, *args = entry if isinstance(entry, tuple) else (entry,)
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"asc.compile takes kernels, or tuples of a kernel and its arguments, got {kernel!r}"
+            )
         try:
             types = kernel.types_of(args)
             if not kernel.has(device, types):

@@ -248,6 +248,7 @@ def _declared_type(name: str, param: Parameter, given: Mapping[str, Any], mapped
             return ArrayType(dtype, 1)
         case AnyKind() | ArrayKind(), ArrayAnnotation(element=element, shape=shape):
             found = ArrayType(element.ir, len(shape))
+            _check_extents(name, param, value)
             return _check_array(f"{name}: parameter `{param.name}`", _array_kind(param.kind, found), found)
         case AnyKind(), ElementType(ir=dtype):
             return NumberType(dtype)
@@ -265,6 +266,17 @@ def _declared_type(name: str, param: Parameter, given: Mapping[str, Any], mapped
                     f"{name}: parameter `{param.name}` needs an argument or a type: it takes {param.kind}"
                 )
             return argument_type(name, param, value, mapped)[0]
+
+
+def _check_extents(name: str, param: Parameter, given: ArrayAnnotation) -> None:
+    """A type in place of an argument must not contradict the annotation."""
+    if not isinstance(param.kind, ArrayKind):
+        return
+    for declared, extent in zip(reversed(param.kind.dims), reversed(given.shape), strict=False):
+        if isinstance(declared, int) and isinstance(extent, int) and declared != extent:
+            raise LaunchError(
+                f"{name}: parameter `{param.name}` takes shape {declared_shape(param.kind)}, got {given}"
+            )
 
 
 def _array_kind(kind: Kind, found: ArrayType) -> ArrayKind:

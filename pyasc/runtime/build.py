@@ -13,11 +13,12 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Literal
 
 from pyasc import __version__
@@ -89,18 +90,18 @@ class CompilerRuns:
 
         Raises BuildError if it cannot be started. An interrupt ends it before it is passed on.
         """
-        process = self._start(command, directory)
+        process: subprocess.Popen[str] | None = None
         try:
+            with _interrupts_deferred():
+                process = self._start(command, directory)
             output, _ = process.communicate()
+            status = process.returncode
         finally:
-            _kill(process)
-            if process.stdout is not None:
-                process.stdout.close()
-            with self._lock:
-                self._running.discard(process)
+            if process is not None:
+                self._end(process)
         if self._stopped:
             raise _Stopped
-        return process.returncode, output
+        return status, output
 
     def stop(self) -> None:
         """Ends what is running and lets nothing more start."""
@@ -109,6 +110,13 @@ class CompilerRuns:
             running = list(self._running)
         for process in running:
             _kill(process)
+
+    def _end(self, process: subprocess.Popen[str]) -> None:
+        _kill(process)
+        if process.stdout is not None:
+            process.stdout.close()
+        with self._lock:
+            self._running.discard(process)
 
     def _start(self, command: Sequence[str], directory: Path) -> subprocess.Popen[str]:
         # Messages are searched for English text, and temporary files must not outlive the build.
@@ -133,6 +141,23 @@ class CompilerRuns:
                 raise BuildError(f"the C++ compiler could not be started: {error}", command, "") from error
             self._running.add(process)
         return process
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Lets an interrupt wait: one between the start of a process and our holding it would leave it running."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if arrived:
+        handler(*arrived[0])
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

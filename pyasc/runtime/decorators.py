@@ -71,4 +71,6 @@ def kernel_from_source(text: str, name: str | None = None, **options: Any) -> Ke
     """
     from pyasc.frontend.source import KernelSource
 
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"asc.kernel_from_source takes a program text, got {type(text).__name__}")
     return Kernel(KernelSource.from_text(text, name), KernelOptions.of(options))

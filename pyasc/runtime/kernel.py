@@ -19,6 +19,7 @@ from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.device import Device, current_device
+from pyasc.runtime.faults import failed_kernel
 from pyasc.runtime.launcher import MISS, Launch, call_by_name
 from pyasc.runtime.options import KernelOptions
 
@@ -87,6 +88,10 @@ class Kernel:
                     raise
                 # The call itself does not fit the parameters, which the slow path explains.
                 break
+            except Exception as error:
+                if failed_kernel(error) is None or knobs.read().internal_traceback:
+                    raise
+                raise error.with_traceback(None) from None
             if result is not MISS:
                 return result
         try:
@@ -256,6 +261,6 @@ class Kernel:
 
 def _for_users(error: Exception) -> bool:
     """Whether the message says all there is to know: a mistake in the kernel or the call, or a failed compiler."""
-    if isinstance(error, (CompileError, LaunchError, InternalError)):
+    if isinstance(error, (CompileError, LaunchError, InternalError)) or failed_kernel(error) is not None:
         return True
     return any(each.__name__ == "ToolchainError" for each in type(error).__mro__)

@@ -478,3 +478,9 @@ def k(x: asc.float32[4]):
 def k(x: asc.float32[4], n: int):
     asc.print(f"{x[0]:{n}}")
 #             ^ PA0202: a format that is computed at run time is not supported in a kernel
+
+#: a function of pyasc that is not of the language
+@asc.kernel
+def k(x: asc.float32[4]):
+    asc.set_device("cpu")
+#   ^ PA0209: `asc.set_device` cannot be called in a kernel

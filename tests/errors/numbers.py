@@ -369,3 +369,57 @@ def k(x: asc.int32[4], n: int):
 def k(x: asc.float32[4]):
     x[0] = x[1] @ x[2]
 #          ^ PA0402: a matrix product takes arrays, found float32
+
+#: an index that no register holds
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[10**30] = 1
+#     ^ PA0403: 1000000000000000000000000000000 does not fit int64
+
+#: a slice with a step that no register holds
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[::10**30] = 1
+#     ^ PA0403: a number here does not fit int64
+
+#: a range that no register counts
+@asc.kernel
+def k(x: asc.float32[N]):
+    for j in range(10**30): x[0] = j
+#            ^ PA0403: 1000000000000000000000000000000 does not fit int64
+
+#: a range of integers that no register counts
+@asc.kernel
+def k(x: asc.float32[N]):
+    y = asc.arange(10**30)
+#       ^ PA0403: 1000000000000000000000000000000 does not fit int64
+
+#: an array of more elements than can be counted
+@asc.kernel
+def k(x: asc.float32[N]):
+    y = asc.zeros(2**70)
+#       ^ PA0403: 1180591620717411303424 does not fit int64
+
+#: a sum of a run-time int and one of more than 64 bits
+@asc.kernel
+def k(x: asc.float32[N], i: int):
+    x[0] = i + 2**64
+#          ^ PA0403: 18446744073709551616 does not fit int64
+
+#: an int beyond all floats
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = x[1] + 10**400
+#          ^ PA0403: an int that no float holds
+
+#: the least of one number
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = min(x[1])
+#          ^ PA0402: `min` of one number
+
+#: the greatest of a number and a text
+@asc.kernel
+def k(x: asc.float32[N]):
+    x[0] = max(x[1], "a")
+#          ^ PA0402: expected a number or an array, found 'a'

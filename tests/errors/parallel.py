@@ -143,3 +143,10 @@ def k(x: asc.float32[N, M]):
             level = level * 0.5
 #           ^ PA0601: `level` is carried from one iteration of a parallel loop to the next
             x[i, j] = level
+
+#: every iteration writes an element that only the run time knows
+@asc.kernel
+def k(x: asc.float32[N], i: int):
+    for j in asc.parallel_for(8):
+        x[i] = j
+#       ^ PA0603: every iteration of this parallel loop writes the same element of `x`

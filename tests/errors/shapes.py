@@ -469,3 +469,21 @@ def k(x: asc.float32[4, 5]) -> asc.float32[4]:
 def k(x: asc.float32[N], n: int):
     return x[:n] * 2
 #          ^ PA0511: the shape of the returned array is known only when it has been computed
+
+#: True as an index
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[True] = 1
+#     ^ PA0404: expected an integer index, found bool True
+
+#: a comparison as an index
+@asc.kernel
+def k(x: asc.float32[N], y: asc.float32[N]):
+    y[0] = x[y[1] > 0]
+#            ^ PA0404: expected an integer index, found bool
+
+#: a comparison as an index beside a slice
+@asc.kernel
+def k(x: asc.float32[M, N], i: int):
+    x[i > 0, :] = 1
+#     ^ PA0404: expected an integer index, found bool

@@ -6,9 +6,11 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,6 +164,24 @@ def test_an_interrupt_ends_the_compiler_and_leaves_nothing(tmp_path: Path, optio
     while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not is_running(pid)
+
+
+def test_an_interrupt_while_the_compiler_starts_ends_it_too(
+    tmp_path: Path, options: BuildOptions, monkeypatch: pytest.MonkeyPatch
+):
+    started: list[subprocess.Popen[str]] = []
+
+    class Interrupted(subprocess.Popen[str]):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build_shared("", tmp_path / "a.so", fake(tmp_path, "/bin/sleep 60"), options)
+    assert [process.returncode for process in started] == [-signal.SIGKILL]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_many_units(tmp_path: Path, compiler: Toolchain, options: BuildOptions):

@@ -442,3 +442,18 @@ def test_syntax_errors_have_their_place() -> None:
           hint: correct the syntax at the caret
         """,
     )
+
+
+def test_a_helper_without_source_is_shown_where_it_is_called() -> None:
+    names: dict[str, object] = {}
+    exec("def twice(v):\n    return v * 2", names)
+    source = KernelSource.from_text(
+        "import pyasc as asc\ndef k(x: asc.float32[4]):\n    x[0] = twice(x[0])\n"
+    )
+    source.globals["twice"] = names["twice"]  # pyright: ignore[reportIndexIssue]
+    with pytest.raises(CompileError) as caught:
+        lower(source)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.loc.line, found.loc.column, found.loc.end_column) == ("PA0101", 3, 11, 16)
+    assert found.message == "the source of `twice` cannot be found in '<string>'"
+    assert "kernel_from_source" in found.hint

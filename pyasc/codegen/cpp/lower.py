@@ -20,6 +20,7 @@ from pyasc.ir.types import RefType, VectorType, dtype_of
 
 STACK_LIMIT = 32 * 1024
 """Bytes up to which a buffer of constant size stands on the stack of the thread that runs its scope."""
+_MOST_ELEMENTS = (1 << 63) - 1
 
 
 class Site(Record):
@@ -234,15 +235,19 @@ def _alloc(state: FunctionLowering, op: mem.Alloc) -> None:
     # What one thread tells another through a flag changes behind this thread's back.
     private = not any(isinstance(user, (mem.Signal, mem.Await)) for user in op.ref.uses)
     state.variables[name] = nodes.Variable(f"{element}*", name, restrict=private)
-    count = Expr("1")
-    for extent in extents:
-        count = multiply(count, extent)
     elements = _static_count(type_)
     if elements is not None and elements * type_.dtype.bytes <= STACK_LIMIT:
         state.emit(nodes.StackArray(element, name, str(max(elements, 1)), op.alignment))
     else:
         failed = state.failing("PA_NO_MEMORY")
-        state.emit(nodes.HeapArray(element, name, count.text, op.alignment, private, failed))
+        count = _element_count(extents) if elements is None else str(min(elements, _MOST_ELEMENTS))
+        state.emit(nodes.HeapArray(element, name, count, op.alignment, private, failed))
+
+
+def _element_count(extents: Sequence[Expr]) -> str:
+    """The product of extents, which must not wrap around to a small number."""
+    factors = [extent.text for extent in extents if extent.text != "1"]
+    return factors[0] if len(factors) == 1 else f"pa_extents({', '.join(factors)})"
 
 
 def _static_count(type_: RefType) -> int | None:

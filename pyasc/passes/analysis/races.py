@@ -163,7 +163,16 @@ def _factor(expr: SizeExpr, name: str) -> int | None:
 def _inner_names(expr: SizeExpr, loop: scf.For, polynomials: Polynomials, counter: str) -> list[Value]:
     """The values computed inside the loop that enter, its counter apart."""
     values = [polynomials.atoms.get(name) for name in expr.names if name != counter]
-    return [value for value in values if value is not None and _stands_inside(value, loop)]
+    return [value for value in values if value is not None and not _is_invariant(value, loop)]
+
+
+def _is_invariant(value: Value, loop: scf.For) -> bool:
+    """Whether a value is the same in every iteration: it stands outside, or follows from what does."""
+    if not _stands_inside(value, loop):
+        return True
+    op = value.op
+    pure = isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast, mem.Dim))
+    return pure and all(_is_invariant(operand, loop) for operand in op.operands)
 
 
 def _walks_the_same(value: Value, loop: scf.For, polynomials: Polynomials, counter: str) -> bool:

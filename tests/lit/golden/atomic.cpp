@@ -71,7 +71,7 @@ extern "C" int32_t histogram(const uint8_t* __restrict values, int32_t* __restri
   pa_failure failure = {0, fault};
   if (N >= 4096) {
     const int64_t t = pa_floordiv<int64_t>(N + 262143, 262144);
-    const pa_array<int32_t> partial_memory(t * 256, 64);
+    const pa_array<int32_t> partial_memory(pa_extents(t, 256), 64);
     int32_t* __restrict partial = partial_memory.data;
     if (!partial) return pa_fail(&failure, PA_NO_MEMORY);
     histogram_loop_context histogram_loop_data{N, values, partial};

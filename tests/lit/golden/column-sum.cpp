@@ -120,7 +120,7 @@ extern "C" int32_t column_sum(const float* __restrict x, float* __restrict y, in
   pa_failure failure = {0, fault};
   const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(M, 0) + 255, 256);
   const int64_t t_1 = pa_floordiv<int64_t>(N + 2047, 2048);
-  const pa_array<float> partial_memory(t * N, 64);
+  const pa_array<float> partial_memory(pa_extents(t, N), 64);
   float* __restrict partial = partial_memory.data;
   if (!partial) return pa_fail(&failure, PA_NO_MEMORY);
   column_sum_loop_context column_sum_loop_data{t_1, N, M, x, partial};

@@ -72,7 +72,7 @@ extern "C" int32_t scan(const int32_t* __restrict x, int32_t* __restrict y, int6
   pa_failure failure = {0, fault};
   const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 6143, 6144);
   const int64_t t_1 = t + 1;
-  const pa_array<int32_t> before_memory(t_1 * 2, 64);
+  const pa_array<int32_t> before_memory(pa_extents(t_1, 2), 64);
   int32_t* before = before_memory.data;
   if (!before) return pa_fail(&failure, PA_NO_MEMORY);
   for (int64_t chunk = 0; chunk < t_1; chunk++) {

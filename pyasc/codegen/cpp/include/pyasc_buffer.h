@@ -52,11 +52,20 @@ template <class T> PA_FN void pa_await(const T* flag) {
   }
 }
 
+// The number of elements behind extents; one too large to be counted is more than any memory holds.
+template <class... Rest> PA_FN int64_t pa_extents(int64_t first, Rest... rest) {
+  int64_t count = first;
+  bool large = false;
+  ((large = __builtin_mul_overflow(count, (int64_t)rest, &count) || large), ...);
+  return large ? INT64_MAX : count;
+}
+
 // Memory that lives until the end of its scope; data is null when there is none to be had.
 template <class T> struct pa_array {
   explicit pa_array(int64_t count, int64_t alignment) : data(nullptr), block(nullptr) {
-    const uint64_t bytes = (uint64_t)(count > 0 ? count : 1) * sizeof(T) + (uint64_t)alignment;
-    block = __builtin_malloc(bytes);
+    const uint64_t elements = count > 0 ? (uint64_t)count : 1;
+    if (elements > ((uint64_t)INT64_MAX - (uint64_t)alignment) / sizeof(T)) return;
+    block = __builtin_malloc(elements * sizeof(T) + (uint64_t)alignment);
     if (block) data = (T*)(((uintptr_t)block + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1));
   }
   ~pa_array() { __builtin_free(block); }
