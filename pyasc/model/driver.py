@@ -229,11 +229,12 @@ def _guard_findings(memories: Sequence[GlobalMemory | None]) -> list[Finding]:
     ]
 
 
-def _constants(soc: Soc, reserved_ub: bool) -> dict[str, float]:
+def _constants(soc: Soc, reserved_ub: bool, flushed: bool) -> dict[str, float]:
+    constants = {**soc.constants, "dcache_flushed_at_end": float(flushed)}
     if reserved_ub:
-        return soc.constants
+        return constants
     # What a build with --cce-disable-asc-reserved-ubuf has, hardware.md section 2.
-    return {**soc.constants, "reserved_ub": 0.0, "ub_usable_bytes": soc.constants["ub_bytes"] - 256}
+    return {**constants, "reserved_ub": 0.0, "ub_usable_bytes": soc.constants["ub_bytes"] - 256}
 
 
 def _call(
@@ -270,13 +271,15 @@ def run(
     seed: int = 0,
     seconds: float = 0,
     reserved_ub: bool = True,
+    flushed: bool = True,
 ) -> Result:
     """Runs a kernel on `blocks` blocks of the modelled SoC.
 
     Arguments are in parameter order; an `Array` is copied in and out, so the caller's is left alone, `GlobalMemory` is
     used and changed as it is. `seed` orders the cores: results and findings are the same for the same seed. A launch
     that still makes calls after `seconds` of real time is given up with a finding (0: never). `reserved_ub=False` gives
-    a kernel the 8 KB of UB that the library keeps by default. Raises ModelError when the arguments do not fit the
+    a kernel the 8 KB of UB that the library keeps by default, and `flushed=False` is a build that does not flush the
+    data cache at the end of a kernel. Raises ModelError when the arguments do not fit the
     kernel's parameters.
     """
     if not 1 <= blocks <= 65535:
@@ -287,7 +290,7 @@ def run(
 
     def configure(core: Any, handle: int) -> None:
         core.pyasc_model_limit(handle, seconds)
-        for key, number in _constants(description, reserved_ub).items():
+        for key, number in _constants(description, reserved_ub, flushed).items():
             core.pyasc_model_soc(handle, key.encode(), number)
         for m in memories:
             if m is not None:

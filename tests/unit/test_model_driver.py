@@ -15,6 +15,7 @@ from pyasc.model.driver import Array, GlobalMemory, ModelError, Scalar, Struct, 
 from pyasc.model.soc import UnknownSoc, describe, runnable, soc_names
 from tests.unit.model_support import (
     REFERENCE,
+    built,
     cache_folder,
     clean,
     kinds,
@@ -231,6 +232,21 @@ def test_the_reserved_part_of_ub_can_be_taken_back(tmp_path: Path) -> None:
     path = _write(tmp_path, body, "large")
     assert any("capacity" in text for text in _run(path))
     assert not any("capacity" in text for text in _run(path, reserved_ub=False))
+
+
+def test_scalar_writes_are_cleaned_where_the_build_flushes_nothing(tmp_path: Path) -> None:
+    body = "    GlobalTensor<float> g;\n    g.SetGlobalBuffer((__gm__ float*)o);\n    g.SetValue(0, 1.0f);\n"
+    clean = "    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(g);"
+    for name, text, flushed, expected in (
+        ("left", body, False, ["cache-line"]),
+        ("flushed", body, True, []),
+        ("cleaned", body + clean, False, []),
+    ):
+        source = f'#include "kernel_operator.h"\nusing namespace AscendC;\nextern "C" __global__ __aicore__ void {name}'
+        path = tmp_path / f"{name}.cpp"
+        path.write_text(f"{source}(GM_ADDR o)\n{{\n    TPipe pipe;\n{text}\n}}\n")
+        result = run(built(path), [Array(np.zeros(1, np.float32))], flushed=flushed)
+        assert [finding.kind for finding in result.findings] == expected
 
 
 def test_threads_may_launch_at_once() -> None:

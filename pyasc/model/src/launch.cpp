@@ -79,6 +79,18 @@ void check_static_style(const Core& c)
     }
 }
 
+// A build may leave out the flush of the data cache that the compiler puts at the end of a kernel.
+void check_flushed(const Core& c)
+{
+    for (const auto& entry : c.cache) {
+        if (entry.second.dirty != 0) {
+            report("cache-line", entry.second.loc, PIPE_S, nullptr, 0, 0,
+                   "a scalar write is still in the data cache at the end of the kernel, which this build does not flush "
+                   "(DataCacheCleanAndInvalid)");
+        }
+    }
+}
+
 void run_core()
 {
     Core* c = core;
@@ -88,12 +100,15 @@ void run_core()
         if (launch->check) {
             leftovers(*c);
             check_static_style(*c);
+            if (launch->number("dcache_flushed_at_end") == 0) {
+                check_flushed(*c);
+            }
         }
     } catch (const StopCore&) {
     } catch (const std::exception& e) {
         scheduler->error = e.what();
     }
-    c->cache.clear();  // the compiler flushes the data cache at the end of a kernel
+    c->cache.clear();
     c->finished = true;
 }
 
