@@ -109,6 +109,8 @@ def _call_object(
 
     if not callable(found) and not isinstance(found, KernelSource):
         raise v.error(node.func, "PA0411", f"{describe(Const(found))} cannot be called")
+    if isinstance(found, types.MethodType):
+        return _call_object(v, node, found.__func__, [object_value(v, found.__self__, node), *args], keywords)
     if isinstance(found, ElementType):
         return _convert(v, node, found, args, keywords)
     if isinstance(found, Elementwise):

@@ -34,6 +34,15 @@ class Dependency(Record):
             return True
         return type(now) is type(self.value) and is_plain(now) and fingerprint(now) == self.fingerprint
 
+    @property
+    def holds_list(self) -> bool:
+        """Whether the value may change while it stays the same object."""
+        return _holds_list(self.value)
+
+    def current(self) -> Any:
+        """The very value that was read as long as it is valid, and something else after a change."""
+        return self.value if self.still_valid() else _ABSENT
+
 
 @dataclass(slots=True)
 class Dependencies:
@@ -70,7 +79,12 @@ class Dependencies:
         value = getattr(owner, name)
         path = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         key = (id(owner), name)
-        if key not in self.entries and not isinstance(value, types.ModuleType):
+        if key in self.entries or isinstance(value, types.ModuleType):
+            return value
+        if isinstance(value, types.MethodType):
+            # Each look-up makes another object of the same method.
+            self._note(key, "attribute", path, value.__func__, lambda: _function_of(owner, name))
+        else:
             self._note(key, "attribute", path, value, lambda: getattr(owner, name, _ABSENT))
         return value
 
@@ -99,6 +113,10 @@ class Dependencies:
         if key not in self.entries:
             text = fingerprint(value) if digest is None else digest
             self.entries[key] = Dependency(kind, path, text, value, read)
+
+
+def _function_of(owner: Any, name: str) -> Any:
+    return getattr(getattr(owner, name, _ABSENT), "__func__", _ABSENT)
 
 
 def fingerprint(value: Any) -> str:

@@ -105,6 +105,11 @@ class Signature(Record):
         raise KeyError(name)
 
 
+def _is_self(args: ast.arguments, arg: ast.arg) -> bool:
+    """Whether a parameter is the object that a method is bound to, which is known when the kernel is compiled."""
+    return arg is [*args.posonlyargs, *args.args, arg][0] and arg.arg == "self" and arg.annotation is None
+
+
 def parse_signature(source: KernelSource, dependencies: Dependencies | None = None) -> Signature:
     """Read the annotations. Raises CompileError for one that is not on the language page, or `*args`."""
     return _Reader(source, dependencies if dependencies is not None else Dependencies()).signature()
@@ -133,7 +138,7 @@ class _Reader:
         parameters = [
             Parameter(
                 arg.arg,
-                self._kind(arg.arg, arg.annotation, arg),
+                ConstexprKind() if _is_self(args, arg) else self._kind(arg.arg, arg.annotation, arg),
                 defaults.get(arg.arg, NO_DEFAULT),
                 arg in args.kwonlyargs,
                 arg in args.posonlyargs,

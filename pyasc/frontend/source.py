@@ -2,12 +2,11 @@
 """Where a kernel's text comes from: files, notebook cells, registered strings; with positions in the file."""
 
 from __future__ import annotations
-import __future__
 
 import ast
-import copy
 import hashlib
 import linecache
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from typing import Any
 
 from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.text_globals import text_globals
+from pyasc.frontend.unchanged import FUTURE_FLAGS, in_file, is_unchanged, matching_lambdas
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.location import UNKNOWN, Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _MISSING = object()
 
 
@@ -48,20 +47,18 @@ class KernelSource:
         if not isinstance(function, types.FunctionType):
             raise _trouble("PA0104", f"{function!r} is not a Python function")
         code = function.__code__
-        start = Location(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-        lines = linecache.getlines(code.co_filename, function.__globals__)
+        file, lines = _file_of(function)
+        start = Location(file, code.co_firstlineno, 0, code.co_firstlineno, 0)
         if not 0 < code.co_firstlineno <= len(lines):
-            raise _trouble(
-                "PA0101",
-                f"the source of `{function.__name__}` cannot be found in {code.co_filename!r}",
-                start,
-                hint="define it in a file or a notebook cell, or use asc.kernel_from_source(text)",
-            )
-        block, node = _parse_function(lines[code.co_firstlineno - 1 :], code, start)
+            raise _not_found(function, start)
+        if code.co_name == "<lambda>":
+            block, node = _parse_lambda(lines, code, start, function.__globals__)
+        else:
+            block, node = _parse_function(lines[code.co_firstlineno - 1 :], code, start)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         source = KernelSource(
             function.__name__,
-            code.co_filename,
+            file,
             code.co_firstlineno,
             tuple(block),
             node,
@@ -69,7 +66,7 @@ class KernelSource:
             cells,
             function,
         )
-        _check_unchanged(source, code)
+        _check_unchanged(source, code, lines)
         return source
 
     @staticmethod
@@ -153,6 +150,40 @@ class KernelSource:
         return default
 
 
+def _file_of(function: types.FunctionType) -> tuple[str, Sequence[str]]:
+    """The name and the lines of the file, cell or command line that a function is from; no lines if there are none."""
+    code = function.__code__
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines: Sequence[str] = linecache.getlines(file, function.__globals__)
+    if not lines and file == "<string>":
+        lines = _command_line()
+        if lines and in_file(code, lines):
+            # Other strings that are executed are called `<string>` too.
+            file = "<command line>"
+            linecache.cache[file] = (0, None, list(lines), file)
+        else:
+            lines = ()
+    return file, lines
+
+
+def _command_line() -> Sequence[str]:
+    """The program of `python -c`."""
+    words = sys.orig_argv
+    if "-c" not in words[:-1]:
+        return ()
+    return words[words.index("-c") + 1].splitlines(keepends=True)
+
+
+def _not_found(function: types.FunctionType, start: Location) -> CompileError:
+    return _trouble(
+        "PA0101",
+        f"the source of `{function.__name__}` cannot be found in {function.__code__.co_filename!r}",
+        start,
+        hint="define it in a file or a notebook cell, or use asc.kernel_from_source(text)",
+    )
+
+
 def _trouble(code: str, message: str, loc: Location = UNKNOWN, hint: str = "") -> CompileError:
     return compile_error(Diagnostic(code, message, loc, hint=hint))
 
@@ -190,11 +221,9 @@ def _parse_function(
             continue
         except (RecursionError, MemoryError):
             raise _too_deep(start) from None
-        node = _wanted(tree, code, start)
+        node = _wanted(tree, code)
         if node is not None:
             return list(lines[: (node.end_lineno or start.line) - start.line + 1]), node
-    if code.co_name == "<lambda>":
-        raise _lambda_trouble(start)
     if error is not None:
         raise _syntax_error(error, start.file)
     raise _changed(code.co_name, start)
@@ -212,7 +241,7 @@ def _ends(lines: Sequence[str]) -> Iterator[int]:
 
 def _parse_lines(lines: Sequence[str], code: types.CodeType, start: Location) -> ast.AST:
     text = "".join(lines)
-    flags = ast.PyCF_ONLY_AST | code.co_flags & _FUTURE_FLAGS
+    flags = ast.PyCF_ONLY_AST | code.co_flags & FUTURE_FLAGS
     # An indented function is parsed inside an `if`, so that its columns stay those of the file.
     indented = text[:1].isspace()
     with deep_recursion():
@@ -220,21 +249,39 @@ def _parse_lines(lines: Sequence[str], code: types.CodeType, start: Location) ->
     return ast.increment_lineno(tree, start.line - (2 if indented else 1))
 
 
-def _wanted(tree: ast.AST, code: types.CodeType, start: Location) -> FunctionNode | None:
+def _wanted(tree: ast.AST, code: types.CodeType) -> FunctionNode | None:
     """The node that became `code`; None when a decorator alone has been read so far."""
     found = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _name_of(n) == code.co_name]
-    if code.co_name != "<lambda>":
-        return found[0] if found else None
-    found = [n for n in found if _parameter_names(n) == code.co_varnames[: _parameter_count(code)]]
-    if len(found) > 1:
-        raise _lambda_trouble(start)
     return found[0] if found else None
 
 
-def _lambda_trouble(start: Location) -> CompileError:
-    return _trouble(
-        "PA0104", "the lambda cannot be told from its neighbours on this line", start, "write it with `def`"
-    )
+def _parse_lambda(
+    lines: Sequence[str], code: types.CodeType, start: Location, names: Mapping[str, Any]
+) -> tuple[list[str], FunctionNode]:
+    """The lines of a lambda and its tree, which its code tells from its neighbours."""
+    text = "".join(lines)
+    flags = ast.PyCF_ONLY_AST | code.co_flags & FUTURE_FLAGS
+    try:
+        with deep_recursion():
+            tree = compile(text, start.file, "exec", flags, dont_inherit=True)
+    except SyntaxError as error:
+        raise _syntax_error(error, start.file) from error
+    except (RecursionError, MemoryError):
+        raise _too_deep(start) from None
+    lambdas = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == start.line]
+    found = matching_lambdas(lambdas, code, names)
+    if not found and in_file(code, lines):
+        found = [n for n in lambdas if _parameter_names(n) == code.co_varnames[: _parameter_count(code)]]
+    if not found:
+        raise _changed(code.co_name, start)
+    if len({ast.dump(node) for node in found}) > 1:
+        raise _trouble(
+            "PA0104",
+            "the lambda cannot be told from its neighbours on this line",
+            start,
+            hint="write it with `def`",
+        )
+    return list(lines[start.line - 1 : found[0].end_lineno]), found[0]
 
 
 def _name_of(node: FunctionNode) -> str:
@@ -259,85 +306,13 @@ def _changed(name: str, start: Location) -> CompileError:
     )
 
 
-def _check_unchanged(source: KernelSource, code: types.CodeType) -> None:
-    """Compile the text again and compare, so that a file edited after import is not mistaken for the function."""
+def _check_unchanged(source: KernelSource, code: types.CodeType, lines: Sequence[str]) -> None:
+    """Refuse a text that is not what was loaded, so that an edited file is not mistaken for the function."""
     node = source.node
     if isinstance(node, ast.Lambda):
         return
-    start = source.location(node)
-    if _parameter_names(node) != code.co_varnames[: _parameter_count(code)]:
-        raise _changed(source.name, start)
-    # pytest rewrites asserts in the modules it loads, so such functions never equal their text.
-    if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
-        return
-    again = _compile_alone(node, code, source.globals)
-    if again is not None and not _same_code(again, code):
-        raise _changed(source.name, start)
-
-
-def _compile_alone(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, code: types.CodeType, names: Mapping[str, Any]
-) -> types.CodeType | None:
-    bare = copy.copy(node)
-    bare.decorator_list = []
-    bare.returns = None
-    bare.args = _without_annotations(node.args)
-    body: ast.stmt = bare
-    if code.co_freevars:
-        outer = ast.parse(f"def outer({', '.join(code.co_freevars)}): pass").body[0]
-        assert isinstance(outer, ast.FunctionDef)
-        outer.body = [body]
-        body = outer
-    # CPython compiles calls of a module's functions in another way when it sees the import.
-    modules = [name for name in code.co_names if isinstance(names.get(name), types.ModuleType)]
-    imports = ast.parse("import " + ", ".join(modules)).body if modules else []
-    module = ast.Module([*imports, body], [])
-    flags = code.co_flags & _FUTURE_FLAGS
-    found = _find_code(compile(module, code.co_filename, "exec", flags, dont_inherit=True), code.co_name)
-    return found
-
-
-def _without_annotations(args: ast.arguments) -> ast.arguments:
-    """The parameters with their names alone: annotations and defaults are not part of the function's code."""
-
-    def plain(group: list[ast.arg]) -> list[ast.arg]:
-        return [ast.copy_location(ast.arg(a.arg), a) for a in group]
-
-    def starred(arg: ast.arg | None) -> ast.arg | None:
-        return None if arg is None else plain([arg])[0]
-
-    return ast.arguments(
-        plain(args.posonlyargs),
-        plain(args.args),
-        starred(args.vararg),
-        plain(args.kwonlyargs),
-        [None] * len(args.kwonlyargs),
-        starred(args.kwarg),
-        [],
-    )
-
-
-def _find_code(code: types.CodeType, name: str) -> types.CodeType | None:
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            found = const if const.co_name == name else _find_code(const, name)
-            if found is not None:
-                return found
-    return None
-
-
-def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
-    # Imported names that are no modules may still give another code of the same length or one near it.
-    if a.co_names != b.co_names or len(a.co_consts) != len(b.co_consts):
-        return False
-    if a.co_code != b.co_code and len(a.co_code) == len(b.co_code):
-        return False
-    return all(
-        _same_code(x, y)
-        if isinstance(x, types.CodeType) and isinstance(y, types.CodeType)
-        else type(x) is type(y) and repr(x) == repr(y)
-        for x, y in zip(a.co_consts, b.co_consts, strict=True)
-    )
+    if not is_unchanged(node, code, source.globals, lines):
+        raise _changed(source.name, source.location(node))
 
 
 def _source_of(

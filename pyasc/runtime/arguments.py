@@ -68,10 +68,17 @@ ArgumentType = ArrayType | NumberType | WeakType | ConstantType
 
 
 def constant_key(value: Any) -> str:
-    """A text that is the same for constants that compile alike."""
-    from pyasc.frontend.dependencies import fingerprint
+    """A text that is the same for constants that compile alike.
 
-    return fingerprint(value)
+    Of objects with a state nothing tells that they do, so that each has a key of its own.
+    """
+    from pyasc.frontend.dependencies import fingerprint, is_plain
+
+    return fingerprint(value) if is_plain(value) else f"{fingerprint(value)}@{_identities(value)}"
+
+
+def _identities(value: Any) -> str:
+    return ",".join(map(_identities, value)) if isinstance(value, tuple) else hex(id(value))
 
 
 def type_of(value: Any, where: str) -> tuple[ArgumentType, Any]:

@@ -94,12 +94,10 @@ def argument_type(name: str, param: Parameter, value: Any, mapped: bool = False)
 
 
 def _constant(where: str, value: Any) -> ConstantType:
-    try:
-        hash(value)
-    except TypeError:
+    if type(value).__hash__ is None and type(value).__module__ in ("builtins", "numpy"):
         raise LaunchError(
             f"{where} is a compile-time value and so must be hashable; {type_name(value)} is not"
-        ) from None
+        )
     return ConstantType(constant_key(value), value)
 
 

@@ -37,7 +37,11 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
 
 
 def _kernel(function: Any, options: KernelOptions) -> Kernel:
-    if not callable(function) or isinstance(function, type):
+    if isinstance(function, functools.partial):
+        raise TypeError(
+            "@asc.kernel decorates a function; fix arguments after it: functools.partial(kernel, ...)"
+        )
+    if not callable(function) or not hasattr(function, "__name__") or isinstance(function, type):
         raise TypeError(f"@asc.kernel decorates a function, got {function!r}")
     return Kernel(function, options)
 

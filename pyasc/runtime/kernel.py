@@ -12,6 +12,7 @@ import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
@@ -101,6 +102,10 @@ class Kernel:
                 raise
             # How pyasc got there is of no use to whoever wrote the kernel.
             raise error.with_traceback(None) from error.__cause__
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bound to an object, as a method: the object is a compile-time value of the first parameter."""
+        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}>"

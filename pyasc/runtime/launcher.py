@@ -8,10 +8,10 @@ anything has run, and the slow path in `kernel` finds out what to do or to say. 
 `float32[N]` the text is
 
     def launch(x, y, out):
-        if type(x) is not _ndarray or x.dtype is not _f32 or x.flags.num & 257 != 257:
+        if _type(x) is not _ndarray or x.dtype is not _f32 or x.flags.num & 257 != 257:
             return _MISS
         ...
-        _p_x = _address(id(x) + _offset).value
+        _p_x = _address(_id(x) + _offset).value
         ...
         status = _call(_p_x, _p_y, _p_out, _n_N, None)
 """
@@ -154,6 +154,13 @@ class _Writer:
         import numpy as np
 
         self.names.update(
+            # Builtins by names of our own, since parameters may be called `len` or `type`.
+            _type=type,
+            _len=len,
+            _id=id,
+            _int=int,
+            _float=float,
+            _bool=bool,
             _ndarray=np.ndarray,
             _MISS=MISS,
             _address=ctypes.c_size_t.from_address,
@@ -219,7 +226,7 @@ class _Writer:
             flags = _WRITABLE if param.written else _READABLE
             name = param.name
             self._miss_if([
-                f"type({name}) is not _ndarray or {name}.dtype is not {dtype}",
+                f"_type({name}) is not _ndarray or {name}.dtype is not {dtype}",
                 f"{name}.flags.num & {flags} != {flags}",
             ])  # fmt: skip
         for param in self.abi.scalars:
@@ -240,13 +247,13 @@ class _Writer:
         python = "float" if dtype.is_float else "bool" if dtype.is_bool else "int"
         if strong:
             self.lines += [
-                f"if type({name}) is not {python}:",
-                f"    if type({name}) is not {strong}:",
+                f"if _type({name}) is not _{python}:",
+                f"    if _type({name}) is not {strong}:",
                 "        return _MISS",
-                f"    {name} = {python}({name})",
+                f"    {name} = _{python}({name})",
             ]
         else:
-            self._miss_if([f"type({name}) is not {python}"])
+            self._miss_if([f"_type({name}) is not _{python}"])
         if dtype in _INT_LIMITS:
             low, high = _INT_LIMITS[dtype]
             self._miss_if([f"not {low} <= {name} <= {high}"])
@@ -270,7 +277,7 @@ class _Writer:
         for param in self.given:
             self.lines.append(f"_s_{param.name} = {param.name}.shape")
         self._miss_if(f"_s_{name} != _s_{twin}" for name, twin in twins.items())
-        self._miss_if(f"len(_s_{p.name}) != {len(p.shape)}" for p in self.given if p.name not in twins)
+        self._miss_if(f"_len(_s_{p.name}) != {len(p.shape)}" for p in self.given if p.name not in twins)
         steps = size_steps(self.abi)
         for step in steps:
             if isinstance(step, Bind):
@@ -293,7 +300,7 @@ class _Writer:
 
     def _addresses(self) -> None:
         for param in self.given:
-            self.lines.append(f"_p_{param.name} = _address(id({param.name}) + _offset).value")
+            self.lines.append(f"_p_{param.name} = _address(_id({param.name}) + _offset).value")
             self.lines.append(f"_b_{param.name} = {param.name}.nbytes")
 
     def _overlaps(self) -> None:
@@ -313,7 +320,7 @@ class _Writer:
             shape = "".join(f"{_extent(extent)}, " for extent in param.shape)
             self.lines += [
                 f"_r_{param.name} = _empty(({shape}), {self._dtype(param.dtype)})",
-                f"_p_{param.name} = _address(id(_r_{param.name}) + _offset).value",
+                f"_p_{param.name} = _address(_id(_r_{param.name}) + _offset).value",
             ]
 
     def _call(self) -> None:

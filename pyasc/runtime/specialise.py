@@ -81,6 +81,9 @@ class Specialisation:
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 
     def _watch(self, dependency: Dependency) -> Watched:
+        if dependency.holds_list:
+            # A list is the same object after a change.
+            return dependency.current, dependency.value
         file, _, name = dependency.path.rpartition(":")
         if dependency.kind == "global" and file == self.file and name in self.globals:
             # The general reader looks through closures and builtins, which takes five times as long.

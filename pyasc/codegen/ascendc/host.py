@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS, literal
 from pyasc.codegen.ascendc.host_scalars import HOST_HELPERS, host_scalar
+from pyasc.codegen.ascendc.names import VendorNames
 from pyasc.codegen.ascendc.render import INDENT, broken
-from pyasc.codegen.cpp.names import Names
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Operation, Value
@@ -62,7 +62,7 @@ class _Writer:
     def __init__(self, host: Func, entries: tuple[str, ...]) -> None:
         self.host = host
         self.entries = entries
-        self.names = Names()
+        self.names = VendorNames()
         for name in ("launch", "context", "failed"):
             self.names.fresh(name)
         self.texts: dict[Value, Expr] = {}

@@ -16,6 +16,7 @@ from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.calls import narrowed, vector_call
 from pyasc.codegen.ascendc.cube import CUBE_CALLS, cube_call, cube_struct, invariant_structs
 from pyasc.codegen.ascendc.expressions import CTYPE_BYTES, CTYPES, literal, scalar
+from pyasc.codegen.ascendc.names import VendorNames
 from pyasc.codegen.cpp.names import Names, identifier
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.ir.core import Block, Operation, Value
@@ -46,7 +47,7 @@ class KernelLowering:
     members: list[nodes.Variable] = field(default_factory=lambda: list[nodes.Variable]())
     methods: list[nodes.Method] = field(default_factory=lambda: list[nodes.Method]())
     texts: dict[Value, Expr] = field(default_factory=lambda: dict[Value, Expr]())
-    names: Names = field(default_factory=Names)
+    names: Names = field(default_factory=VendorNames)
     method_names: Names = field(default_factory=Names)
 
     def run(self) -> nodes.Kernel:
@@ -418,7 +419,7 @@ class Statements:
         passed = [value for value in _free(op) if self._is_local(value)]
         name = self.kernel.method_names.fresh(op.method)
         arguments = ", ".join(str(self.text(value)) for value in passed)
-        names = Names()
+        names = VendorNames()
         for taken in (*(member.name for member in self.kernel.members), *_RESERVED):
             names.fresh(taken)
         saved = {value: self.kernel.texts[value] for value in passed}

@@ -18,7 +18,8 @@ _RESERVED = frozenset(
     xor_eq linux unix i386 main fault failure begin end data captured
     exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh sqrt cbrt hypot pow erf erfc
     floor ceil trunc rint round abs fabs fma j0 j1 jn y0 y1 yn gamma lgamma tgamma signbit isnan isinf index
-    malloc free printf puts memcpy memset""".split()
+    malloc free printf puts memcpy memset NULL errno std size_t ptrdiff_t
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t""".split()
 )
 
 
