@@ -197,17 +197,19 @@ def _unwritten_findings(
     """Outputs that the kernel left partly as they were, undefined."""
     found: list[Finding] = []
     for array, memory in zip(arguments, memories, strict=True):
-        if not isinstance(array, Array) or not array.output or array.partial or memory is None:
-            continue
-        if memory.undefined is None or not memory.undefined.any():
-            continue
-        size, left = array.data.itemsize, np.flatnonzero(memory.undefined)
-        first = int(left[0])
-        message = (
-            f"{len(left) // size} elements of the output were never written, the first is {first // size}"
-        )
-        found.append(Finding("unwritten", message, "", 0, "", "S", memory.name, first, first + size, 1))
+        if isinstance(array, Array) and array.output and not array.partial and memory is not None:
+            found += unwritten(memory, array.data.itemsize)
     return found
+
+
+def unwritten(memory: GlobalMemory, size: int) -> list[Finding]:
+    """A finding for elements of `size` bytes that are still undefined, if there are any."""
+    if memory.undefined is None or not memory.undefined.any():
+        return []
+    left = np.flatnonzero(memory.undefined)
+    first = int(left[0])
+    message = f"{len(left) // size} elements of the output were never written, the first is {first // size}"
+    return [Finding("unwritten", message, "", 0, "", "S", memory.name, first, first + size, 1)]
 
 
 def _guard_findings(memories: Sequence[GlobalMemory | None]) -> list[Finding]:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pyasc.model.build import BuiltKernel
-    from pyasc.model.driver import Argument, Finding
-    from pyasc.runtime.ascend import AscendKernel, PhaseLaunch
+    from pyasc.model.driver import Finding
+    from pyasc.model.memory import Argument, GlobalMemory
+    from pyasc.runtime.ascend import AscendKernel, Parameter, PhaseLaunch
     from pyasc.runtime.compiler import LoweredKernel
     from pyasc.runtime.launcher import Launch
 
@@ -133,7 +134,6 @@ class ModelRunner:
     check: bool = True
     limit_seconds: float = 0.0
     predicted_us: float = 0.0
-    _arrays: dict[str, np.ndarray] = field(default_factory=lambda: dict[str, "np.ndarray"]())
 
     def __call__(self, *values: Any) -> int:
         """Run all phases; raises ModelFindings when the model has something to complain about."""
@@ -142,45 +142,23 @@ class ModelRunner:
         addresses, scalars, sizes = split_arguments(self.kernel.abi, values)
         scalars = {name: plain_number(value) for name, value in scalars.items()}
         arrays = arrays_at(self.kernel.abi, addresses, sizes)
-        fresh = {param.name for param in self.kernel.abi.returned}
+        memory = _Memory(arrays, {param.name for param in self.kernel.abi.returned}, sizes)
         self.predicted_us = 0.0
         for launch in self.kernel.launches(scalars, sizes):
-            self._phase(launch, arrays, fresh, sizes)
+            self._phase(launch, memory, sizes)
+        memory.finish(self.kernel.abi.name, self.check)
         return 0
 
-    def _phase(
-        self,
-        launch: PhaseLaunch,
-        arrays: dict[str, np.ndarray],
-        fresh: set[str],
-        sizes: Mapping[str, int],
-    ) -> None:
+    def _phase(self, launch: PhaseLaunch, memory: _Memory, sizes: Mapping[str, int]) -> None:
         import numpy as np
 
-        from pyasc.model.driver import Array, Scalar, run
-        from pyasc.runtime.ascend import workspace_shape
+        from pyasc.model.driver import Scalar, run
 
         phase = launch.phase
-        arguments: list[Argument] = []
-        written: list[str] = []
-        workspaces: set[str] = set()
-        for param in phase.parameters:
-            if not param.array:
-                arguments.append(Scalar(param.dtype.type(launch.scalars[param.name])))
-                continue
-            if param.name == FAULT:
-                arrays[FAULT] = np.zeros(5, np.int64)
-            if param.name not in arrays:
-                arrays[param.name] = np.zeros(workspace_shape(param, sizes), param.dtype)
-                fresh.add(param.name)
-                workspaces.add(param.name)
-            data = arrays[param.name]
-            defined = param.name not in fresh
-            if param.written:
-                written.append(param.name)
-                arguments.append(Array(data, defined=defined, name=param.name))
-            else:
-                arguments.append(Array(data, output=False, read_only=True, defined=defined, name=param.name))
+        arguments: list[Argument] = [
+            memory.of(param) if param.array else Scalar(param.dtype.type(launch.scalars[param.name]))
+            for param in phase.parameters
+        ]
         arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
         result = run(
             self.built,
@@ -193,19 +171,63 @@ class ModelRunner:
             # As `bisheng` is told to build them: a kernel writes its scalar results back itself.
             flushed=False,
         )
-        for name, output in zip(written, result.outputs, strict=True):
-            arrays[name][...] = output.view(arrays[name].dtype)
-            fresh.discard(name)
-        failed = FAULT in written and arrays[FAULT][0] != 0
-        # A kernel that a check has ended leaves outputs unwritten, as it should.
-        # Nobody reads what stays unwritten in a workspace: it has room for as many cores as there may be.
-        findings = [
-            each
-            for each in result.findings
-            if each.kind != "unwritten" or not (failed or each.memory in workspaces)
-        ]
-        if findings:
-            raise ModelFindings(self.kernel.abi.name, findings)
-        if failed:
-            self.kernel.fail(phase, arrays[FAULT].tolist())
+        if result.findings:
+            raise ModelFindings(self.kernel.abi.name, result.findings)
+        if any(param.name == FAULT for param in phase.parameters):
+            fault = memory.held[FAULT].array(np.int64, (5,)).tolist()
+            if fault[0]:
+                self.kernel.fail(phase, fault)
         self.predicted_us += result.predicted_us
+
+
+@dataclass
+class _Memory:
+    """The global memory of one launch, through all of its phases: arguments, results and workspaces by name.
+
+    The caller's arrays are copied when a phase first uses them, and written when all phases are done.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    results: set[str]
+    sizes: Mapping[str, int]
+    held: dict[str, GlobalMemory] = field(default_factory=lambda: dict[str, "GlobalMemory"]())
+    written: set[str] = field(default_factory=lambda: set[str]())
+
+    def of(self, param: Parameter) -> GlobalMemory:
+        """The memory behind a parameter, which a phase may write if it says so."""
+        if param.name not in self.held:
+            self.held[param.name] = self._made(param)
+        memory = self.held[param.name]
+        memory.writable = param.written
+        if param.written and param.name in self.arrays:
+            self.written.add(param.name)
+        return memory
+
+    def _made(self, param: Parameter) -> GlobalMemory:
+        import numpy as np
+
+        from pyasc.model.memory import GlobalMemory
+        from pyasc.runtime.ascend import workspace_shape
+
+        if param.name == FAULT:
+            return GlobalMemory.holding(np.zeros(5, np.int64), FAULT)
+        if param.name in self.arrays and param.name not in self.results:
+            return GlobalMemory.holding(self.arrays[param.name], param.name)
+        shape = workspace_shape(param, self.sizes)
+        return GlobalMemory(int(np.prod(shape)) * np.dtype(param.dtype).itemsize, param.name)
+
+    def finish(self, kernel: str, check: bool) -> None:
+        """Give the caller what was written. Raises ModelFindings for results with elements that nothing wrote."""
+        from pyasc.model.driver import unwritten
+        from pyasc.model.memory import GlobalMemory
+
+        findings: list[Finding] = []
+        for name in self.results if check else ():
+            array = self.arrays[name]
+            memory = self.held.get(name) or GlobalMemory(array.nbytes, name)
+            findings += unwritten(memory, array.itemsize)
+        if findings:
+            raise ModelFindings(kernel, findings)
+        for name in self.written:
+            array = self.arrays[name]
+            array[...] = self.held[name].array(array.dtype, array.shape)
