@@ -43,7 +43,7 @@ from pyasc.passes.analysis.phases import (
     phase_function,
     unused,
 )
-from pyasc.passes.analysis.product import is_product, match_product
+from pyasc.passes.analysis.product import Product, is_product, match_product
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
@@ -247,8 +247,8 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
     at.loc = work.loc
     if isinstance(work, tile.Cores):
         blocks = cores_of(work, at)
-    elif isinstance(work, st.Apply) and is_product(work):
-        blocks = lower_product(match_product(work, work.output_maps[0]), plain(work), soc)
+    elif isinstance(work, st.Apply) and (product := _product_of(work)) is not None:
+        blocks = lower_product(product, plain(work), soc)
     elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
@@ -265,6 +265,14 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
         raise refuse(what, work.loc)
     _bytes_for_bools(phase)
     return blocks
+
+
+def _product_of(work: st.Apply) -> Product | None:
+    """The product that the cube unit takes, if the op is one."""
+    try:
+        return match_product(work, work.output_maps[0]) if is_product(work) else None
+    except NotVector:
+        return None
 
 
 def _rows_or_lines(work: st.Apply | scf.For, at: Builder, soc: Soc, lines: bool) -> Value:

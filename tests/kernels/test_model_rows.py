@@ -167,3 +167,67 @@ def written_then_read(x: asc.float32[R, C], y: asc.float32[R, C], z: asc.float32
 def test_what_a_row_has_written_is_what_it_reads() -> None:
     for shape in SHAPES:
         agree(written_then_read, [f32(*shape), f32(*shape), f32(*shape)], bound=3e-4)
+
+
+@asc.kernel
+def cut_off(x: asc.float32[N]):
+    o = asc.empty(N, asc.float32)
+    for i in asc.parallel_for(N):
+        o[i] = max(x[i], 0.0)
+    return o
+
+
+@asc.kernel
+def limited(x: asc.float32[N]):
+    o = asc.empty(N, asc.float32)
+    for i in asc.parallel_for(N):
+        o[i] = min(max(x[i], -0.0), 1.0)
+    return o
+
+
+def test_signs_of_zeros_follow_python() -> None:
+    x = np.array([-0.0, 0.0, -1.0, 2.0, np.nan, np.inf, -np.inf] * 5, np.float32)
+    for kernel in (cut_off, limited):
+        agree(kernel, [x])
+        with asc.device("model"):
+            made = kernel(x)
+        with asc.device("cpu"):
+            np.testing.assert_array_equal(np.signbit(made), np.signbit(kernel(x)))
+
+
+@asc.kernel
+def to_bytes(x: asc.float32[N]):
+    return x.astype(asc.uint8), x.astype(asc.int8)
+
+
+def test_floats_to_bytes_stop_at_the_limits() -> None:
+    x = np.array([-1e9, -129.5, -128.5, -1, -0.5, 0, 0.5, 127.5, 128, 254.9, 255.9, 256, 1e9, np.nan], np.float32)
+    agree(to_bytes, [x])
+
+
+@asc.kernel
+def running_largest(x: asc.float32[R, C], y: asc.float32[R]):
+    for i in asc.parallel_for(R):
+        most = x[i, 0]
+        for j in range(1, C):
+            most = max(most, x[i, j])
+        y[i] = most
+
+
+@asc.kernel
+def smoothed(image: asc.uint8[H, W], weights: asc.float32[K], o: asc.float32[H, W - K + 1]):
+    for y in asc.parallel_for(H):
+        for x in range(W - K + 1):
+            level = 0.0
+            for k in range(K):
+                level += weights[k] * image[y, x + k]
+            o[y, x] = level
+
+
+def test_extremes_from_the_first_element_and_sums_of_neighbours() -> None:
+    for rows, columns in SHAPES:
+        agree(running_largest, [f32(rows, columns), f32(rows)])
+        image = (f32(rows, columns + 4) * 50).astype(np.int32).astype(np.uint8)
+        agree(smoothed, [image, f32(5), f32(rows, columns)], bound=1e-5)
+    on_vector(running_largest)
+    on_vector(smoothed)

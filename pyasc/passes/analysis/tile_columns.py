@@ -14,6 +14,8 @@ tile.cores %blocks {
   }
 }
 
+Where rows overlap, as those of a convolution do, a tile is one row.
+
 The iterators may come in any order: the one along which memory is contiguous walks the columns, a reduction the rows.
 Other reductions are loops around the rows, other parallel ones loops around the strips, the first of them dealt.
 """
@@ -39,7 +41,7 @@ from pyasc.passes.analysis.tile_emit import (
     cores_for,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import IDENTITIES, of_columns
@@ -83,7 +85,11 @@ def lower_columns(op: st.Apply, soc: Soc) -> Value:
     order = [*outer, *reductions, column]
     permute(op, order)
     _check_order(op, len(outer))
-    return _Columns(op, len(outer), soc).lower()
+    try:
+        columns = _Columns(op, len(outer), soc, single=False)
+    except NotVector:
+        columns = _Columns(op, len(outer), soc, single=True)
+    return columns.lower()
 
 
 def _check_order(op: st.Apply, outer: int) -> None:
@@ -94,13 +100,14 @@ def _check_order(op: st.Apply, outer: int) -> None:
 
 
 class _Columns:
-    def __init__(self, op: st.Apply, outer: int, soc: Soc) -> None:
+    def __init__(self, op: st.Apply, outer: int, soc: Soc, single: bool) -> None:
         self.op = op
+        self.single = single
         self.outer = outer
         self.soc = soc
         self.at = Builder.before(op)
         self.at.loc = op.loc
-        self.work, yielded = of_columns(op, self.at)
+        self.work, yielded = of_columns(op, self.at, lines=single)
         legaliser = self.work.builder.legaliser
         self.functions = [self._function(fn) for fn in combining_functions(op)]
         self.values: list[Register] = []
@@ -241,13 +248,13 @@ class _Columns:
         """Reductions before the last are loops; the last one walks tiles of rows."""
         low, high = self.work.row_bounds(at, point)
         last = len(point) == self.op.rank - 2
-        step = self.tiles.rows if last else index(at, 1)
+        step = self.tiles.rows if last and not self.single else index(at, 1)
         name = "row" if last else self.work.nest.counters[len(point)].name or "outer"
         loop = at.insert(scf.For(lower=low, upper=high, step=step, types=[], body=block_of([SCALAR], [name])))
         inner = Builder(loop.body.block, loc=self.op.loc)
         if last:
             left = binary(inner, "sub", high, loop.counter, "left")
-            count = binary(inner, "minimum", left, step, "n")
+            count = step if self.single else binary(inner, "minimum", left, step, "n")
             emitter = self.tiles.filled(inner, [*point, loop.counter, column], count, width)
             self._add(inner, emitter, totals, [count, width])
         else:

@@ -104,6 +104,7 @@ class Legaliser:
         self.at = at
         self.operands: dict[Value, Operand] = {}
         self.loc = UNKNOWN
+        self.current: Operation | None = None
         self._known: dict[tuple[str, str, str, tuple[Operand, ...]], Register] = {}
 
     def operand(self, value: Value) -> Operand:
@@ -113,6 +114,7 @@ class Legaliser:
     def run(self, op: Operation) -> None:
         """Translate one operation of a body. Raises NotVector."""
         self.loc = op.loc
+        self.current = op
         args = [self.operand(value) for value in op.operands]
         if not any(isinstance(arg, Register) for arg in args):
             self._scalar(op)
@@ -308,7 +310,10 @@ class Legaliser:
         first, second = args
         whole, wins = ("maximum", "gt") if fn == "pymax" else ("minimum", "lt")
         known = constant_of(second) if isinstance(second, Value) else None
-        if not _dtype(args[-1]).is_float or (known is not None and not math.isnan(known)):
+        if not _dtype(args[-1]).is_float:
+            return self.arithmetic(whole, args)
+        # Of 0.0 and -0.0 Python takes the first, and Max either.
+        if known is not None and not math.isnan(known) and (known != 0 or zeros_are_alike(self.current)):
             return self.arithmetic(whole, args)
         return self.select([self.compare(wins, [second, first]), second, first])
 
@@ -362,6 +367,8 @@ class Legaliser:
             return self.compare("ne", [source, self.number(0, source.dtype)])
         if source.dtype is dtypes.i16 and dtype in (dtypes.i8, dtypes.u8):
             source = self._low_byte(source, dtype)
+        if source.dtype is dtypes.f32 and dtype in (dtypes.i8, dtypes.u8):
+            source = self._clamped(source, dtype)
         steps = _CAST_STEPS.get((source.dtype.name, dtype.name))
         if steps is None:
             raise refuse(f"a cast of {source.dtype} elements to {dtype}", self.loc)
@@ -370,11 +377,52 @@ class Legaliser:
             made = self.emit("cast", dtypes.BY_NAME[name], made, mode=mode)
         return made
 
+    def _clamped(self, source: Register, dtype: DType) -> Register:
+        """The whole part of a float as an int16 in the range of an 8-bit integer."""
+        low = 0 if dtype is dtypes.u8 else -128
+        whole = self.emit("cast", dtypes.i16, source, mode="trunc")
+        limited = self.emit("maximum", dtypes.i16, whole, self.number(low, dtypes.i16))
+        return self.emit("minimum", dtypes.i16, limited, self.number(low + 255, dtypes.i16))
+
     def _of_mask(self, mask: Register, dtype: DType) -> Register:
         via = dtype if dtype in _FLOATS else dtypes.f16
         ones = self.emit("fill", via, self.number(1.0, via))
         made = self.emit("select", via, mask, ones, self.number(0.0, via))
         return self.cast(made, dtype)
+
+
+_BLIND_TO_ZERO_SIGN = frozenset((*COMPARISONS, "abs", "exp", "cos", "cosh", "isnan"))
+
+
+def zeros_are_alike(op: Operation | None) -> bool:
+    """Whether nothing tells 0.0 and -0.0 as results of an operation apart, or -0.0 never is among its operands."""
+    if op is None:
+        return False
+    uses = [user for result in op.results for user in result.uses]
+    if uses and all(_is_blind(user) for user in uses):
+        return True
+    return any(_is_never_minus_zero(value) for value in op.operands[:1])
+
+
+def _is_blind(user: Operation) -> bool:
+    if isinstance(user, arith.Cast):
+        return not dtype_of(user.result.type).is_float
+    if not isinstance(user, arith.Elementwise):
+        return False
+    other = [number for value in user.operands if (number := constant_of(value)) is not None]
+    return user.fn in _BLIND_TO_ZERO_SIGN or (
+        user.fn in ("add", "sub") and any(number != 0 for number in other)
+    )
+
+
+def _is_never_minus_zero(value: Value) -> bool:
+    op = value.op
+    if not isinstance(op, arith.Elementwise):
+        return False
+    if op.fn in ("abs", "exp", "cosh") or (op.fn == "mul" and op.operands[0] is op.operands[1]):
+        return True
+    numbers = [number for each in op.operands if (number := constant_of(each)) is not None]
+    return op.fn in ("add", "sub") and any(number != 0 for number in numbers)
 
 
 def _dtype(operand: Operand) -> DType:

@@ -30,6 +30,7 @@ from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 
 IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
+_EXTREMES = ("maximum", "minimum", "pymax", "pymin")
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 WholeMap = Callable[[AffineMap], "AffineMap | None"]
@@ -116,9 +117,9 @@ def of_apply(op: st.Apply, at: Builder, lines: bool = False) -> RowWork:
     return _Reader(at, op, lines).apply_alone(op)
 
 
-def of_columns(op: st.Apply, at: Builder) -> tuple[RowWork, list[Operand]]:
+def of_columns(op: st.Apply, at: Builder, lines: bool) -> tuple[RowWork, list[Operand]]:
     """An op whose last iterator walks columns and the one before it rows that are combined; what its body yields."""
-    return _Reader(at, op, False).columns_alone(op)
+    return _Reader(at, op, lines).columns_alone(op)
 
 
 def of_loop(loop: scf.For, at: Builder, lines: bool = False) -> RowWork:
@@ -258,9 +259,26 @@ class _Reader:
             return AffineMap(tuple(known)) if len(known) == len(made) else None
 
         bounds = [placed(op.lower[0]), placed(op.upper[0])]
-        if bounds[0] is None or bounds[1] is None:
+        low, high = bounds
+        if low is None or high is None:
             raise refuse("columns from or to a computed place", op.loc)
-        self._structured(op, whole, self._columns(op, bounds[0], bounds[1]))
+        if self._starts_before(op, whole, low):
+            low = low + -1
+        self._structured(op, whole, self._columns(op, low, high))
+
+    def _starts_before(self, op: st.Apply, whole: WholeMap, low: AffineExpr) -> bool:
+        """Whether an extreme starts from the element before its first one, so that it may begin there."""
+        value = op.body.block.terminator.operands[0]
+        if len(op.inits) != 1 or op.guarded or value.owner is not op.body.block or value.index < op.rank:
+            return False
+        number = value.index - op.rank
+        load = op.inits[0].owner
+        if combining_functions(op)[0] not in _EXTREMES or not isinstance(load, mem.Load):
+            return False
+        walked, start = whole(op.input_maps[number]), self.work.nest.map(load.indices)
+        if load.ref is not op.inputs[number] or walked is None or start is None:
+            return False
+        return start == AffineMap(tuple(_at_column(e, self.work.column, low + -1) for e in walked.results))
 
     def _structured(self, op: st.Apply, whole: WholeMap, alone: bool = False) -> None:
         """Bind the inputs, translate the body, hand the results on."""
@@ -416,6 +434,12 @@ class _Reader:
         earlier = self.readers.get(ref, {})
         if any(where != map_ and op is not self.current for where, op in earlier.items()):
             raise refuse(f"`{ref.name}` is written elsewhere than it was read", self.legaliser.loc)
+
+
+def _at_column(expr: AffineExpr, column: int, value: AffineExpr) -> AffineExpr:
+    """An affine form where the column has a value."""
+    rest = AffineExpr(expr.dims[:column], expr.symbols, expr.constant)
+    return rest + value * expr.coefficient(column)
 
 
 def _unused(counter: Value) -> None:

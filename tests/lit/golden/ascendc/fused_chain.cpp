@@ -3,7 +3,7 @@
  *
  * Signature  fused_chain(x, y, o, N)
  *            x float[N]; y float[N]; o float[N]
- * Tiling     2 x 26624 + 2 x 26624 + 2 x 26624 + 26624 = 186368 B of UB
+ * Tiling     2 x 26624 + 2 x 26624 + 2 x 26624 + 26624 + 832 = 187200 B of UB
  */
 #include "kernel_operator.h"
 
@@ -35,6 +35,7 @@ public:
         pipe->InitBuffer(yQueue, 2, 26624);
         pipe->InitBuffer(oQueue, 2, 26624);
         pipe->InitBuffer(tmpBuf, 26624);
+        pipe->InitBuffer(maskBuf, 832);
     }
 
     __aicore__ inline void Process()
@@ -71,7 +72,15 @@ private:
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         Muls(tmp, x, 2.5f, count);
         PipeBarrier<PIPE_V>();
-        AddRelu(o, o, tmp, count);
+        Add(o, o, tmp, count);
+        LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
+        const int64_t whole = (count + 63) / 64 * 64;
+        PipeBarrier<PIPE_V>();
+        CompareScalar(mask, o, 0.0f, CMPMODE::LT, whole);
+        const int64_t words = (count + 15) / 16;
+        PipeBarrier<PIPE_V>();
+        Not(mask.ReinterpretCast<uint16_t>(), mask.ReinterpretCast<uint16_t>(), words);
+        Select(o, mask, o, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         Sub(x, x, y, count);
         PipeBarrier<PIPE_V>();
         Mul(o, o, x, count);
@@ -96,6 +105,7 @@ private:
     TQue<TPosition::VECIN, 2> yQueue;
     TQue<TPosition::VECOUT, 2> oQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> maskBuf;
 };
 
 extern "C" __global__ __aicore__ void fused_chain(GM_ADDR x, GM_ADDR y, GM_ADDR o, int64_t N)
