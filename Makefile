@@ -2,7 +2,7 @@
 # `make` prints the targets. Each makes .venv first if need be (tools/bootstrap.sh).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types sizes docs fuzz bench update-golden clean
+.PHONY: help setup demo test check lint format types sizes docs fuzz cube bench update-golden clean
 
 BIN := .venv/bin
 SEED ?= 0
@@ -44,6 +44,9 @@ fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SE
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -m "fuzz or not fuzz" tests/property
 	for kind in scalars; do \
 	    $(BIN)/python -m tests.property.campaign $$kind --from $(SEED) --count $(COUNT) --jobs 2 || exit 1; done
+
+cube: setup  ## products on the model at every M, N and K
+	$(BIN)/python -m pytest -m fuzz tests/kernels/test_cube.py
 
 bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
 	@$(BIN)/python -m pip install -q -e '.[bench]'

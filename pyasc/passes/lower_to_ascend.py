@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir.core import block_of
-from pyasc.ir.dialects import tile
+from pyasc.ir.core import Builder, block_of
+from pyasc.ir.dialects import asc, tile
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.types import RefType, Type
 from pyasc.passes.analysis.ascend_cube import CubeLowering
@@ -36,7 +36,8 @@ class LowerToAscend(Pass):
 
     def apply(self, module: Module, context: Context) -> bool:
         """Replace each kernel function in place. Raises UnsupportedError."""
-        for phase in [each for each in module.functions if each.kernel]:
+        phases = [each for each in module.functions if each.kernel]
+        for phase in phases:
             body = block_of([_stored(p.type) for p in phase.params], [p.name for p in phase.params])
             lowered = Func(
                 symbol=phase.symbol,
@@ -57,9 +58,19 @@ class LowerToAscend(Pass):
                 scalar.run()
                 for number, check in enumerate(scalar.checks, 1):
                     fault_function(phase, number, check).attach(module.body.block)
+            if len(phases) > 1:
+                _mark(lowered)
             phase.drop()
             phase.unlink()
         return True
+
+
+def _mark(lowered: Func) -> None:
+    """Say which cores run a kernel, as the compiler asks for where a file has several."""
+    first = lowered.body.block.first
+    assert first is not None
+    if not isinstance(first, asc.KernelType):
+        Builder.before(first).insert(asc.KernelType(type="KERNEL_TYPE_AIV_ONLY"))
 
 
 def _stored(type_: Type) -> Type:

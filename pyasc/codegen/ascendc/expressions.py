@@ -101,6 +101,8 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
         raise NotScalar(f"{op.fn} of one {dtype} number")
     if op.fn in _OPERATORS:
         symbol, precedence = _OPERATORS[op.fn]
+        if op.fn == "add" and str(args[1]).startswith("-") and isinstance(op.args[1].op, arith.Constant):
+            return Expr(f"{args[0].inside(precedence)} - {str(args[1])[1:]}", precedence)
         return Expr(f"{args[0].inside(precedence)} {symbol} {args[1].inside(precedence + 1)}", precedence)
     match op.fn:
         case "and" | "or" if dtype is dtypes.i1:

@@ -14,10 +14,11 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_cube, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
+from pyasc.ir.dialects.mem import shape_of
+from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.cube_operands import (
-    OPERAND_SPACES,
     CubeOperand,
     clear,
     depth_unit,
@@ -122,6 +123,10 @@ class CubeLowering:
                 self._empty(op, at)
             case tile.Buffer() | mem.View() | tile.Yield() | scf.Yield() | func.Return():
                 pass
+            case _ if (
+                op.has(PURE) and op.results and all(isinstance(user, mem.View) for user in op.results[0].uses)
+            ):
+                pass
             case _ if not op.regions:
                 at.insert(op.clone(self.mapping))
             case _:
@@ -166,7 +171,9 @@ class CubeLowering:
         self.counters.append(loop.counter)
         if not inner_loop:
             self.depth = size
-            self.padded_depth = round_up(inner, size, depth_unit(self.dtype), "depthPadded")
+            whole, unit = integer_of(extent), depth_unit(self.dtype)
+            fits = whole is not None and whole % unit == 0
+            self.padded_depth = size if fits else round_up(inner, size, unit, "depthPadded")
         self._inside_from(op.body.block, inner)
 
     def _inside_from(self, block: Block, inner: Builder) -> None:
@@ -239,9 +246,9 @@ class CubeLowering:
         made = at.insert(asc.Method(method=name, body=block_of()))
         return Builder(made.body.block, loc=at.loc)
 
-    def _take(self, at: Builder, tile_: Value) -> Value:
+    def _take(self, at: Builder, tile_: Value, name: str = "") -> Value:
         made = asc.AllocTensor(queue=self.queues[tile_], types=[self._type(tile_)])
-        return at.value(made, tile_.name)
+        return at.value(made, name or tile_.name)
 
     def _padded_free(self, operand: CubeOperand) -> Value:
         return self.padded_rows if operand.letter == "A" else self.padded_columns
@@ -337,7 +344,7 @@ class CubeLowering:
         for each in op.then.block:
             if isinstance(each, tile.Fill):
                 rows = self.padded_rows if space_of(each.target) == "l0a" else self.padded_columns
-                tensor = self._take(inner, each.target)
+                tensor = self._take(inner, each.target, f"{each.target.name}Zero")
                 clear(inner, tensor, index(inner, 1), binary(inner, "floordiv", rows, 16), index(inner, 0))
                 inner.insert(asc.EnQue(queue=self.queues[each.target], tensor=tensor))
             elif isinstance(each, tile.Matmul):
@@ -390,10 +397,10 @@ class CubeLowering:
         """Where a box of global memory starts, and the elements from one of its rows to the next (None: one row)."""
         view = view_.owner
         assert isinstance(view, mem.View)
-        strides = strides_of(at, view.ref)
         offset = index(at, 0)
-        for where, stride in zip(view.offsets, strides, strict=True):
-            offset = binary(at, "add", offset, binary(at, "mul", self.value(where), stride), "")
+        extents = [extent_value(at, extent) for extent in shape_of(view.ref)]
+        for where, extent in zip(view.offsets, extents, strict=True):
+            offset = binary(at, "add", binary(at, "mul", offset, extent), self._inside_method(at, where))
         tensor = self.globals[view.ref]
         start = tensor
         if integer_of(offset) != 0:
@@ -401,7 +408,18 @@ class CubeLowering:
         axis = view.axes[0]
         if axis < 0:
             return start, None
-        return start, binary(at, "mul", strides[axis], self.value(view.steps[axis]))
+        pitch = self.value(view.steps[axis])
+        for extent in extents[axis + 1 :]:
+            pitch = binary(at, "mul", pitch, extent)
+        return start, pitch
+
+    def _inside_method(self, at: Builder, value: Value) -> Value:
+        """An index, computed where it is used unless that is done already."""
+        op = value.op
+        if value in self.mapping or op is None or not op.has(PURE) or isinstance(op, asc.CoreNumber):
+            return self.value(value)
+        inner = {each: self._inside_method(at, each) for each in op.operands}
+        return at.insert(op.clone(inner)).results[0]
 
 
 def flat(ref: Value) -> RefType:
@@ -419,13 +437,6 @@ def elements(tile_: Value) -> int:
     return total
 
 
-def strides_of(at: Builder, ref: Value) -> Sequence[Value]:
-    """The distance between neighbours along each axis of a dense array, in elements."""
-    assert isinstance(ref.type, RefType)
-    made = [index(at, 1)]
-    for extent in reversed(ref.type.shape[1:]):
-        made.insert(0, binary(at, "mul", extent_value(at, extent), made[0]))
-    return made
-
-
-__all__ = ["OPERAND_SPACES", "CubeLowering", "elements", "flat", "strides_of"]
+def _is_index(value: Value) -> bool:
+    """Whether a value is part of an access alone, and computed there."""
+    return not value.name and all(isinstance(user, mem.View) for user in value.uses)

@@ -98,7 +98,7 @@ class CubeOperand:
                 self._clear_columns(at, dst, free[1], depth)
         elif self.dtype.bytes == 4:
             assert pitch is not None
-            self._strips(at, dst, src, pitch, free, depth[0])
+            self._strips(at, dst, src, pitch, free, depth)
         else:
             assert pitch is not None
             to_fractals(at, dst, src, depth[0], free[0], pitch, depth[1])
@@ -106,6 +106,8 @@ class CubeOperand:
 
     def _clear_columns(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
         """The column of fractals between the end of the depth and a whole square."""
+        if depth[0] is depth[1]:
+            return
         filled = round_up(at, depth[0], self.c0, "filled")
         inner = _when(at, "lt", filled, depth[1])
         start = _part(inner, dst, binary(inner, "mul", filled, padded))
@@ -113,20 +115,29 @@ class CubeOperand:
 
     def _clear_rows(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
         """The rows behind the end of the depth, in every column of fractals."""
+        if depth[0] is depth[1]:
+            return
         inner = _when(at, "lt", depth[0], depth[1])
         start = _part(inner, dst, binary(inner, "mul", depth[0], self.c0))
         columns = binary(inner, "floordiv", padded, self.c0)
         _clear_part(inner, start, columns, binary(inner, "sub", depth[1], depth[0]), depth[0])
 
-    def _strips(self, at: Builder, dst: Value, src: Value, pitch: Value, free: Pair, depth: Value) -> None:
+    def _strips(self, at: Builder, dst: Value, src: Value, pitch: Value, free: Pair, sizes: Pair) -> None:
         """Every 16 rows of the depth by themselves, so that two fractals beside each other are a square."""
+        depth, padded = sizes
+        if isinstance(src.owner, asc.Offset):
+            src.owner.offset.name = "start"
         inner = _for(at, depth, _ROWS, "row")
         row = inner.block.args[0]
-        rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), _ROWS, "rows")
+        rows = index(inner, _ROWS)
+        if depth is not padded:
+            rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), rows, "rows")
         strip = _part(inner, dst, binary(inner, "mul", row, free[1]))
         line = _part(inner, src, binary(inner, "mul", row, pitch))
         to_fractals(inner, strip, line, rows, free[0], pitch, index(inner, _ROWS))
         inner.insert(scf.Yield())
+        if depth is padded:
+            return
         left = binary(at, "mod", depth, _ROWS, "left")
         inner = _when(at, "gt", left, index(at, 0))
         whole = binary(inner, "mul", binary(inner, "sub", depth, left), free[1])

@@ -25,12 +25,13 @@ becomes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Value, block_of
-from pyasc.ir.dialects import arith, mem, scf, tile
+from pyasc.ir.dialects import arith, func, mem, scf, tile
 from pyasc.ir.dtypes import DType, i1, i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of, materialise
@@ -42,6 +43,7 @@ from pyasc.passes.analysis.writeback import Access, Writeback
 I64 = ScalarType(i64)
 FRACTAL = 16
 """Rows and columns of a block of the output are multiples of this inside the unit."""
+_NUMBERED = re.compile(r"i\d+")
 _LEAST_COLUMNS = 64
 """Blocks are not made narrower than this to occupy more cores."""
 
@@ -68,9 +70,8 @@ def cube_tile(arch: Architecture, dtype: DType) -> CubeTile:
 
 def lower_product(product: Product, writeback: Writeback, soc: Soc) -> Value:
     """Replace a product, and what its way out does, by blocks; how many cores take part."""
-    consumed = writeback.consumed or (product.op,)
-    blocks = _Emitter(product, writeback, soc, Builder.before(consumed[0])).emit()
-    for op in consumed:
+    blocks = _Emitter(product, writeback, soc, Builder.before(writeback.consumed[0])).emit()
+    for op in writeback.consumed:
         op.drop()
         op.unlink()
     return blocks
@@ -97,7 +98,7 @@ class _Emitter:
         down = ceil_div(at, rows, self.tile.rows, "down")
         others = down
         for extent in batch:
-            others = binary(at, "mul", others, extent)
+            others = binary(at, "mul", others, extent, "lines")
         width = self._width(at, columns, others)
         across = self._across(at, columns, width)
         pieces = binary(at, "mul", others, across, "pieces")
@@ -108,33 +109,44 @@ class _Emitter:
         )
         inner = Builder(cores.body.block, loc=at.loc)
         piece = cores.body.block.args[0]
-        down_at = binary(inner, "floordiv", piece, across)
-        self._batch(inner, down_at, down, batch)
+        line = binary(inner, "floordiv", piece, across, "line" if batch else "")
+        self._batch(inner, line, down, batch)
         if batch:
-            down_at = binary(inner, "mod", down_at, down)
-        i = binary(inner, "mul", down_at, height, "i")
-        j = binary(inner, "mul", binary(inner, "mod", piece, across), width, "j")
+            line = binary(inner, "mod", line, down)
+        i = binary(inner, "mul", line, height, "i" if p.row is None else self._named(p.row, "i"))
+        j = binary(inner, "mul", binary(inner, "mod", piece, across), width, self._named(p.column, "j"))
         if p.row is not None:
             self.point[p.row] = i
         self.point[p.column] = j
-        rows_here = binary(inner, "minimum", binary(inner, "sub", rows, i, "below"), height, "rows")
-        beside = binary(inner, "sub", columns, j, "beside")
+        below, beside = binary(inner, "sub", rows, i, "below"), binary(inner, "sub", columns, j, "beside")
+        rows_here = binary(inner, "minimum", below, height, "rows")
         columns_here = binary(inner, "minimum", beside, width, "columns")
         self._block(inner, rows_here, columns_here)
         inner.insert(tile.Yield())
         return blocks
 
+    def _named(self, iterator: int, otherwise: str) -> str:
+        """The name of an iterator in Python, if it has one."""
+        name = self.product.op.body.block.args[iterator].name
+        return otherwise if not name or _NUMBERED.fullmatch(name) else name
+
     def _extent(self, at: Builder, iterator: int) -> Value:
-        return materialise(self.product.op.upper[iterator], (), self.product.op.symbols, at)
+        """How far an iterator goes; nowhere, where a difference of sizes is negative."""
+        extent = materialise(self.product.op.upper[iterator], (), self.product.op.symbols, at)
+        if isinstance(extent.owner, func.Size) or integer_of(extent) is not None:
+            return extent
+        return binary(at, "maximum", extent, 0, f"{self._named(iterator, 'axis')}End")
 
     def _width(self, at: Builder, columns: Value, others: Value) -> Value:
-        """Columns of a block: fewer than fit where there would be blocks for some of the cores alone."""
+        """Columns of a block: fewer than fit where the last round over the cores would leave some of them idle."""
         most = at.value(arith.Constant.of(self.tile.columns, i64), "TILE_N")
         known = integer_of(columns)
         if known is not None and known <= _LEAST_COLUMNS:
             return most
-        cores = index(at, self.soc.cube_cores)
-        share = binary(at, "floordiv", cores, binary(at, "maximum", others, 1), "share")
+        cores = self.soc.cube_cores
+        least = binary(at, "mul", others, ceil_div(at, columns, self.tile.columns))
+        places = binary(at, "mul", ceil_div(at, least, cores), cores, "places")
+        share = binary(at, "floordiv", places, binary(at, "maximum", others, 1), "share")
         wanted = binary(at, "maximum", share, 1, "wanted")
         each = binary(at, "floordiv", binary(at, "sub", binary(at, "add", columns, wanted), 1), wanted)
         even = binary(at, "mul", ceil_div(at, each, FRACTAL), FRACTAL, "even")
@@ -147,14 +159,14 @@ class _Emitter:
 
     def _batch(self, at: Builder, number: Value, down: Value, extents: Sequence[Value]) -> None:
         """The batch iterators as digits of the number of a row of blocks."""
-        rest = binary(at, "floordiv", number, down) if extents else number
+        rest = binary(at, "floordiv", number, down, "matrix") if extents else number
         for place in range(len(extents) - 1, -1, -1):
             iterator = self.product.batch[place]
             digit = rest
             if place:
                 digit = binary(at, "mod", rest, extents[place])
-                rest = binary(at, "floordiv", rest, extents[place])
-            digit.name = digit.name or f"batch{place or ''}"
+                rest = binary(at, "floordiv", rest, extents[place], "rest")
+            digit.name = self._named(iterator, f"batch{place or ''}")
             self.point[iterator] = digit
 
     def _block(self, at: Builder, rows: Value, columns: Value) -> None:
@@ -166,7 +178,7 @@ class _Emitter:
         self._empty(at, total, rows, columns)
         inner = at
         for iterator in self.product.sums:
-            name = self.product.op.body.block.args[iterator].name
+            name = self._named(iterator, "outer")
             bounds = (index(inner, 0), self._extent(inner, iterator), index(inner, 1))
             body = block_of([I64], [name])
             loop = inner.insert(
@@ -207,9 +219,9 @@ class _Emitter:
         sizes = [self._extent(at, i) for i in (self.product.depth, *self.product.sums)]
         if all(integer_of(size) for size in sizes):
             return
-        points = sizes[0]
-        for size in sizes[1:]:
-            points = binary(at, "mul", points, size)
+        points = index(at, 1)
+        for size in sizes:
+            points = points if integer_of(size) else binary(at, "mul", points, size)
         condition = at.value(arith.Elementwise(fn="eq", args=[points, index(at, 0)]))
         branch = at.insert(scf.If(condition=condition, types=[], then=block_of(), otherwise=block_of()))
         Builder(branch.otherwise.block, loc=at.loc).insert(scf.Yield())
@@ -229,7 +241,7 @@ class _Emitter:
             tile.Loop(
                 extents=[self._extent(at, self.product.depth)],
                 tile=(self.tile.depth,),
-                body=block_of([I64, I64], ["k", "depth"]),
+                body=block_of([I64, I64], [self._named(self.product.depth, "k"), "depth"]),
             )
         )
         k, depth = loop.body.block.args

@@ -19,7 +19,7 @@ from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, mem, st
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import PURE
-from pyasc.ir.types import dtype_of
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials, constant_of
 
 
@@ -34,58 +34,71 @@ class Access:
 
 @dataclass(frozen=True)
 class Writeback:
-    """Where blocks of the product go, and what happens to them on their way. `consumed` is what that replaces."""
+    """Where blocks of the product go, and what happens to them on their way.
+
+    `consumed` is what that replaces, the last op first, then buffers that nothing needs any more.
+    """
 
     target: Access
+    consumed: tuple[Operation, ...]
     relu: bool = False
     bias: Access | None = None
-    consumed: tuple[Operation, ...] = ()
 
 
 def plain(op: st.Apply) -> Writeback:
     """A product that is stored as it is."""
-    return Writeback(Access(op.outputs[0], op.output_maps[0], op.symbols))
+    return Writeback(Access(op.outputs[0], op.output_maps[0], op.symbols), consumed=(op,))
 
 
 def writeback_of(op: st.Apply) -> Writeback:
-    """What the one reader of a product does with it, where the unit can do that itself; else as it is."""
-    sums = op.outputs[0]
-    reader = _reader(op)
-    if reader is None or not isinstance(sums.op, mem.Alloc):
-        return plain(op)
-    iterators = _iterators(op, reader, reader.input_maps[reader.inputs.index(sums)])
+    """What the readers of a product do with it, one after the other, as far as the unit can do that itself."""
+    made = plain(op)
+    while op.inits:
+        following = _with_reader(op, made)
+        if following is None:
+            break
+        made = following
+    return made
+
+
+def _with_reader(op: st.Apply, writeback: Writeback) -> Writeback | None:
+    """The same with what the next reader does, or None."""
+    sums = writeback.target.ref
+    reader = _reader(writeback)
+    if reader is None:
+        return None
+    iterators = _iterators(op, writeback, reader, reader.input_maps[reader.inputs.index(sums)])
     if iterators is None:
-        return plain(op)
-    chain = _Chain(op, reader, iterators)
+        return None
+    chain = _Chain(ScalarType(dtype_of(op.outputs[0].type)), writeback, reader, iterators)
     if not chain.follow():
-        return plain(op)
+        return None
     target = Access(reader.outputs[0], _renamed(reader.output_maps[0], iterators), reader.symbols)
-    return Writeback(target, chain.relu, chain.bias, (reader, op, sums.op))
+    gone = (sums.op,) if isinstance(sums.op, mem.Alloc) and sums not in reader.outputs else ()
+    return Writeback(target, (reader, *writeback.consumed, *gone), chain.relu, chain.bias)
 
 
-def _reader(op: st.Apply) -> st.Apply | None:
-    """The elementwise op that alone reads the result of a product, with nothing between them that touches memory."""
-    sums = op.outputs[0]
-    readers = [user for user in sums.uses if user is not op]
-    if len(readers) != 1 or not op.inits:
+def _reader(writeback: Writeback) -> st.Apply | None:
+    """The elementwise op that alone sees what has been written, with nothing before it that touches memory."""
+    sums = writeback.target.ref
+    reader = writeback.consumed[0].next
+    while reader is not None and (reader.has(PURE) or isinstance(reader, mem.Alloc)):
+        reader = reader.next
+    if not isinstance(reader, st.Apply) or reader.guarded or reader.roles != ("write",):
         return None
-    (reader,) = readers
-    if not isinstance(reader, st.Apply) or reader.parent is not op.parent or reader.guarded:
+    if list(reader.inputs).count(sums) != 1:
         return None
-    if reader.roles != ("write",) or list(reader.inputs).count(sums) != 1 or sums in reader.outputs:
-        return None
-    here = op.next
-    while here is not None and here is not reader:
-        if not (here.has(PURE) or isinstance(here, mem.Alloc)):
-            return None
-        here = here.next
-    return None if here is None else reader
+    if reader.outputs[0] is sums:
+        # It replaces every element by what becomes of it.
+        return reader if reader.output_maps[0] == reader.input_maps[reader.inputs.index(sums)] else None
+    others = [user for user in sums.uses if user not in (reader, *writeback.consumed)]
+    return reader if isinstance(sums.op, mem.Alloc) and not others else None
 
 
-def _iterators(op: st.Apply, reader: st.Apply, map_: AffineMap) -> list[int] | None:
+def _iterators(op: st.Apply, writeback: Writeback, reader: st.Apply, map_: AffineMap) -> list[int] | None:
     """The iterator of the product for each of the reader's, which walks the same extent; None where there is none."""
     found: dict[int, int] = {}
-    for read, written in zip(map_.results, op.output_maps[0].results, strict=True):
+    for read, written in zip(map_.results, writeback.target.map.results, strict=True):
         theirs, ours = read.as_dim, written.as_dim
         if theirs is None or ours is None or theirs in found:
             return None
@@ -117,7 +130,7 @@ def _renamed(map_: AffineMap, iterators: Sequence[int]) -> AffineMap:
     """A map over the reader's iterators as one over the product's."""
     made: list[AffineExpr] = []
     for expr in map_.results:
-        dims = [0] * (max(iterators) + 1)
+        dims = [0] * (max(iterators, default=-1) + 1)
         for theirs, ours in enumerate(iterators):
             dims[ours] = expr.coefficient(theirs)
         made.append(AffineExpr(tuple(dims), expr.symbols, expr.constant))
@@ -127,13 +140,16 @@ def _renamed(map_: AffineMap, iterators: Sequence[int]) -> AffineMap:
 class _Chain:
     """The body of a reader as bias, clamp and cast, in an order in which they can be merged."""
 
-    def __init__(self, op: st.Apply, reader: st.Apply, iterators: Sequence[int]) -> None:
-        self.op = op
+    def __init__(
+        self, total: ScalarType, writeback: Writeback, reader: st.Apply, iterators: Sequence[int]
+    ) -> None:
         self.reader = reader
         self.iterators = iterators
-        self.relu = False
-        self.bias: Access | None = None
-        self.start = reader.body.block.args[reader.rank + reader.inputs.index(op.outputs[0])]
+        self.relu = writeback.relu
+        self.bias = writeback.bias
+        number = reader.rank + reader.inputs.index(writeback.target.ref)
+        self.start = reader.body.block.args[number]
+        self.total = total
 
     def follow(self) -> bool:
         """Walk from the sum to what is stored; says whether every step is one of these."""
@@ -146,14 +162,14 @@ class _Chain:
             if not self._step(user, value):
                 return False
             value = user.results[0]
-        total, stored = dtype_of(self.start.type), dtype_of(value.type)
+        total, stored = self.total.dtype, dtype_of(value.type)
         return stored is total or (total is dtypes.f32 and stored in (dtypes.f16, dtypes.bf16))
 
     def _step(self, user: Operation, value: Value) -> bool:
         match user:
             case arith.Cast():
-                return value.type == self.start.type
-            case arith.Elementwise(fn="add", args=args) if value.type == self.start.type and not self.relu:
+                return value.type == self.total
+            case arith.Elementwise(fn="add", args=args) if value.type == self.total and not self.relu:
                 other = args[1] if args[0] is value else args[0]
                 return self.bias is None and self._add(other)
             case arith.Elementwise(fn="maximum", args=args):
@@ -167,13 +183,13 @@ class _Chain:
                 return False
 
     def _add(self, other: Value) -> bool:
-        """Whether what is added is a row: an array of one axis that the last iterator of the sums walks."""
+        """Whether what is added is a row: an array of one axis that one iterator walks."""
         block = self.reader.body.block
         if other.owner is not block or other.index < self.reader.rank:
             return False
         number = other.index - self.reader.rank
         ref, map_ = self.reader.inputs[number], _renamed(self.reader.input_maps[number], self.iterators)
-        if len(map_.results) != 1 or not map_.results[0].dims or ref in self.reader.outputs:
+        if len(map_.results) != 1 or map_.results[0].as_dim is None or ref in self.reader.outputs:
             return False
         self.bias = Access(ref, map_, self.reader.symbols)
-        return map_.results[0].as_dim is not None
+        return True

@@ -144,6 +144,7 @@ private:
 
 extern "C" __global__ __aicore__ void jacobi_1(GM_ADDR a, GM_ADDR b, int64_t N)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelJacobi1 op;
     op.Init(&pipe, a, b, N);
@@ -246,6 +247,7 @@ private:
 
 extern "C" __global__ __aicore__ void jacobi_2(GM_ADDR a, GM_ADDR b, int64_t N)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelJacobi2 op;
     op.Init(&pipe, a, b, N);

@@ -196,6 +196,7 @@ private:
 extern "C" __global__ __aicore__ void row_layer_norm_1(GM_ADDR x, GM_ADDR gamma_, GM_ADDR beta, GM_ADDR out, int64_t R,
                                                        int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowLayerNorm1 op;
     op.Init(&pipe, x, gamma_, beta, out, R, C);
@@ -443,6 +444,7 @@ private:
 extern "C" __global__ __aicore__ void row_layer_norm_2(GM_ADDR x, GM_ADDR gamma_, GM_ADDR beta, GM_ADDR out, int64_t R,
                                                        int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowLayerNorm2 op;
     op.Init(&pipe, x, gamma_, beta, out, R, C);

@@ -148,6 +148,7 @@ private:
 
 extern "C" __global__ __aicore__ void row_softmax_1(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowSoftmax1 op;
     op.Init(&pipe, x, out, R, C);
@@ -356,6 +357,7 @@ private:
 
 extern "C" __global__ __aicore__ void row_softmax_2(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowSoftmax2 op;
     op.Init(&pipe, x, out, R, C);

@@ -107,6 +107,7 @@ private:
 
 extern "C" __global__ __aicore__ void row_sum_1(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowSum1 op;
     op.Init(&pipe, x, out, R, C);
@@ -216,6 +217,7 @@ private:
 
 extern "C" __global__ __aicore__ void row_sum_2(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelRowSum2 op;
     op.Init(&pipe, x, out, R, C);

@@ -120,6 +120,7 @@ private:
 
 extern "C" __global__ __aicore__ void total_1(GM_ADDR x, GM_ADDR totalParts, int64_t N)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelTotal1 op;
     op.Init(&pipe, x, totalParts, N);
@@ -190,6 +191,7 @@ private:
 
 extern "C" __global__ __aicore__ void total_2(GM_ADDR temporary, GM_ADDR totalParts, int64_t N)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelTotal2 op;
     op.Init(&pipe, temporary, totalParts, N);
@@ -221,6 +223,7 @@ private:
 
 extern "C" __global__ __aicore__ void total_3(GM_ADDR out, GM_ADDR temporary, int64_t N)
 {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelTotal3 op;
     op.Init(&pipe, out, temporary, N);
