@@ -15,12 +15,15 @@ from pyasc.ir.interpreter import interpret
 from pyasc.ir.numbers_half import carrier
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType
+from pyasc.model.build import BuiltKernel, argv_compiler, build_kernel
+from pyasc.runtime.ascend import AscendKernel, ascend_kernel
 from pyasc.runtime.build import BuildOptions, build_shared
 from pyasc.runtime.compiler import LoweredKernel, emit
 from pyasc.runtime.cpu import entry_of
 from pyasc.runtime.device import get_device
 from pyasc.runtime.kernel import Kernel, Types
 from pyasc.runtime.launcher import make_launcher
+from pyasc.runtime.model import ModelRunner, launcher_of
 from pyasc.runtime.specialise import Specialisation
 from pyasc.runtime.threads import load_kernel_library
 from pyasc.runtime.toolchain import default_toolchain
@@ -118,3 +121,38 @@ def _output(type_: Any, sizes: dict[str, int]) -> np.ndarray[Any, Any]:
     assert isinstance(type_, RefType)
     shape = [dim.evaluate(sizes) if isinstance(dim, SizeExpr) else dim or 0 for dim in type_.shape]
     return np.zeros(shape, carrier(type_.dtype))
+
+
+def build_model_unit(requests: Sequence[Request], cache: Path) -> Failures:
+    """Compile kernels together for the `model` device; the result is as that of `build_unit`."""
+    failures: Failures = {}
+    ready: list[tuple[int, Specialisation, LoweredKernel, AscendKernel]] = []
+    for number, (kernel, types) in enumerate(requests):
+        try:
+            made = kernel.specialise(types)
+            lowered = made.lowered("ascend", symbol=f"k{number}")
+            ready.append((number, made, lowered, ascend_kernel(lowered, line_comments=True)))
+        except Exception as error:
+            failures[number] = error
+    built = _model_library([ascend for *_, ascend in ready], cache) if ready else None
+    for number, made, lowered, ascend in ready:
+        assert built is not None
+        launch = launcher_of(lowered, ModelRunner(ascend, built))
+        requests[number][0].adopt(get_device("model"), made, launch)
+    return failures
+
+
+def _model_library(kernels: Sequence[AscendKernel], cache: Path) -> BuiltKernel:
+    """One file for all, each kernel in a namespace of its own."""
+    include = '#include "kernel_operator.h"'
+    parts = [include]
+    for kernel in kernels:
+        space = f"unit_{kernel.abi.symbol}"
+        uses = "".join(f"using {space}::{entry};\n" for entry in kernel.file.entries)
+        parts.append(f"namespace {space} {{\n{kernel.file.text.replace(include, '')}\n}}\n{uses}")
+    with tempfile.TemporaryDirectory(prefix="pyasc-unit-") as folder:
+        source = Path(folder) / "unit.cpp"
+        source.write_text("\n".join(parts), encoding="utf-8")
+        toolchain = default_toolchain()
+        built = build_kernel(source, cache, argv_compiler(toolchain.argv), toolchain.identity, ["-O1"])
+        return built
