@@ -37,7 +37,7 @@ types: setup
 sizes: setup
 	@$(BIN)/python tools/sizes.py
 
-docs: setup  ## rewrite the generated pages of docs/
+docs: setup  ## rewrite the generated pages of docs/ and the stub
 	@$(BIN)/python tools/gendocs.py
 
 fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SEED

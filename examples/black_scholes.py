@@ -9,6 +9,8 @@ import numpy as np
 
 import pyasc as asc
 
+N = asc.dims("N")
+
 
 def normal_cdf(d):
     """The distribution function of the normal distribution."""

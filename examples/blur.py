@@ -11,6 +11,8 @@ from images import photograph, write_png
 
 import pyasc as asc
 
+H, W, K = asc.dims("H W K")
+
 
 @asc.kernel
 def blur(

@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc as asc
 
+N, C, H, W, F = asc.dims("N C H W F")
+
 
 # fmt: off
 @asc.kernel

@@ -89,7 +89,7 @@ def softmax_case() -> Case:
 def layer_norm_case() -> Case:
     x, (gain, bias) = 3 + normal(1024, 1024), normal(2, 1024)
     y = np.empty_like(x)
-    lists = [each.tolist() for each in (x[:64], gain, bias, y[:64])]
+    lists = x[:64].tolist(), gain.tolist(), bias.tolist(), y[:64].tolist()
 
     def with_numpy():
         centred = x - x.mean(axis=1, keepdims=True)
@@ -247,16 +247,18 @@ def normal_cdf_in_numpy(d):
     t = 1 / (1 + np.float32(0.2316419) * np.abs(d))
     coefficients = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.31938153, 0.0)
     tail = (
-        np.float32(0.3989422804) * np.exp(np.float32(-0.5) * d * d) * np.polyval(np.float32(coefficients), t)
+        np.float32(0.3989422804)
+        * np.exp(np.float32(-0.5) * d * d)
+        * np.polyval(np.array(coefficients, np.float32), t)
     )
     return np.where(d > 0, 1 - tail, tail)
 
 
 def black_scholes_case() -> Case:
-    spot, strike, years = market = black_scholes.market(200_000)
+    spot, strike, years = black_scholes.market(200_000)
     call, put = np.empty_like(spot), np.empty_like(spot)
-    lists = [each[:20_000].tolist() for each in market]
-    results = [each[:20_000].tolist() for each in (call, put)]
+    lists = spot[:20_000].tolist(), strike[:20_000].tolist(), years[:20_000].tolist()
+    results = call[:20_000].tolist(), put[:20_000].tolist()
 
     def with_numpy():
         deviation = np.float32(0.3) * np.sqrt(years)

@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc
 
+N = pyasc.dims("N")
+
 
 # fmt: off
 @pyasc.kernel

@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc as asc
 
+N = asc.dims("N")
+
 
 @asc.kernel
 def histogram(values: asc.uint8[N], counts: asc.int32[256]):

@@ -10,6 +10,8 @@ import numpy as np
 
 import pyasc as asc
 
+H, W = asc.dims("H W")
+
 
 @asc.kernel
 def mandelbrot(left: float, top: float, step: float, limit: int, steps: asc.int32[H, W]):
@@ -30,7 +32,7 @@ def mandelbrot(left: float, top: float, step: float, limit: int, steps: asc.int3
 
 def reference(left, top, step, limit, shape):
     """The same with NumPy, all points at once."""
-    left, top, step = np.float32([left, top, step])
+    left, top, step = np.array([left, top, step], np.float32)
     cr = left + np.arange(shape[1], dtype=np.float32) * step
     ci = (top - np.arange(shape[0], dtype=np.float32) * step)[:, np.newaxis]
     zr, zi = np.zeros(shape, np.float32), np.zeros(shape, np.float32)

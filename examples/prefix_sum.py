@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc as asc
 
+N = asc.dims("N")
+
 
 @asc.kernel
 def prefix_sum(x: asc.int32[N], y: asc.int32[N]):

@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc as asc
 
+M, N = asc.dims("M N")
+
 
 @asc.kernel
 def softmax(x: asc.float32[M, N], y: asc.float32[M, N]):

@@ -7,6 +7,8 @@ import numpy as np
 
 import pyasc as asc
 
+H, W = asc.dims("H W")
+
 
 @asc.kernel
 def heat(u: asc.float32[H, W], v: asc.float32[H, W], rate: float, steps: int):

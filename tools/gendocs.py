@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the documentation pages that are derived from the code; `--check` only compares."""
+"""Writes the pages and the stub that are derived from the code; `--check` only compares."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import error_pages
 import kernel_pages
+import stubs
 
 from pyasc import knobs
 from pyasc.ir import docs
@@ -42,6 +43,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "passes.md": passes_page,
     **kernel_pages.PAGES,
     **error_pages.PAGES,
+    "../pyasc/__init__.pyi": stubs.stub,
 }
 
 
