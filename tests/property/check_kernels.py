@@ -124,10 +124,9 @@ def _compare(program: KernelProgram, number: int, runs: Mapping[str, Run]) -> st
         except Exception as raised:
             error = raised
         if isinstance(expected, Exception) or error is not None:
-            if type(error).__name__ == "ModelFindings" or (
-                isinstance(expected, Exception) != (error is not None)
-            ):
-                return f"{name}: {error!r}, expected {expected!r}"
+            if _unlike(error, expected, program):
+                wanted = repr(expected) if isinstance(expected, Exception) else "results"
+                return f"{name}: {error!r}, expected {wanted}"
             continue
         for key, value in arguments.items():
             if not _same(value, expected[key], program.exact):

@@ -145,7 +145,9 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
             return Expr(f" {symbol} ".join(each.inside(UNARY) for each in args), precedence)
         case "xor":
             return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[1].inside(EQUALITY + 1)}", EQUALITY)
-        case "floordiv" | "mod" if not all(nonnegative(arg) for arg in op.args) and dtype.is_integer:
+        case "not" if dtype.is_integer:
+            return Expr(f"~{args[0].inside(PRIMARY)}", UNARY)
+        case "floordiv" | "mod" if dtype.is_integer and not (nonnegative(op.args[0]) and _divides(op)):
             name = "FloorDivide" if op.fn == "floordiv" else "FloorModulo"
             return Expr(f"{name}<{CTYPES[dtype]}>({args[0]}, {args[1]})")
         case "shl" | "shr":
@@ -201,6 +203,9 @@ __aicore__ inline T FloorDivide(T a, T b)
     if (b == 0) {
         return 0;
     }
+    if (static_cast<T>(b + 1) == 0) {
+        return static_cast<T>(0 - a);
+    }
     const T quotient = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }""",
@@ -221,7 +226,7 @@ __aicore__ inline T ShiftedRight(T a, T count)
 template <typename T>
 __aicore__ inline T FloorModulo(T a, T b)
 {
-    if (b == 0) {
+    if (b == 0 || static_cast<T>(b + 1) == 0) {
         return 0;
     }
     const T rest = a % b;
@@ -254,6 +259,31 @@ def nonnegative(value: Value, depth: int = 12) -> bool:
             return all(nonnegative(arg, depth - 1) for arg in args[1:])
         case arith.Elementwise(fn=fn, args=args) if fn in _GROWING and depth:
             return all(nonnegative(arg, depth - 1) for arg in args)
+        case _:
+            return False
+
+
+def _divides(op: arith.Elementwise) -> bool:
+    """Whether the divisor cannot be zero: it is no size, or a loop up to that size is around the division.
+
+    Divisors that the lowering makes of sizes are positive wherever there is work.
+    """
+    divisor, region = op.args[1], op.parent
+    while region is not None and region.parent_op is not None:
+        loop = region.parent_op
+        if isinstance(loop, scf.For) and loop.upper is divisor and nonnegative(loop.lower):
+            return True
+        region = loop.parent
+    return nonnegative(divisor) and not _of_sizes(divisor)
+
+
+def _of_sizes(value: Value, depth: int = 12) -> bool:
+    """Whether a value is a size, or a sum or product of sizes, as a kernel spells it."""
+    match value.owner:
+        case func.Size():
+            return True
+        case arith.Elementwise(fn="add" | "mul", args=args) if depth:
+            return any(_of_sizes(arg, depth - 1) for arg in args)
         case _:
             return False
 

@@ -93,6 +93,16 @@ def refuse(reason: str, loc: Location = UNKNOWN) -> NotVector:
     return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))
 
 
+def number_of(value: float, dtype: DType) -> arith.Constant:
+    """A constant; for an infinity, the integer that stands nearest to it."""
+    if dtype.is_float:
+        return arith.Constant.of(value, dtype)
+    if not math.isinf(value):
+        return arith.Constant.of(int(value), dtype)
+    lowest = -(1 << dtype.bits - 1) if dtype.is_signed else 0
+    return arith.Constant.of(lowest if value < 0 else lowest + (1 << dtype.bits) - 1, dtype)
+
+
 class Legaliser:
     """Translates bodies into one program.
 
@@ -189,8 +199,8 @@ class Legaliser:
         return self._known[key]
 
     def number(self, value: float, dtype: DType) -> Value:
-        """A scalar constant."""
-        return self.at.value(arith.Constant.of(value if dtype.is_float else int(value), dtype))
+        """A scalar constant; for an infinity, the integer that stands nearest to it."""
+        return self.at.value(number_of(value, dtype))
 
     def elementwise(self, fn: str, args: Sequence[Operand]) -> Operand:
         """A function of the number table on operands of which at least one is a register."""

@@ -42,7 +42,7 @@ from pyasc.passes.analysis.tile_emit import (
     cores_for,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Register
 from pyasc.passes.analysis.tile_rows import IDENTITIES, RowWork
 from pyasc.passes.analysis.tile_sweeps import RowProgram, Sweep, cut_in_sweeps, numbers_used, of_row
@@ -163,7 +163,7 @@ class Lines:
         type_ = RefType((1, None), dtype, "ub")
         width = index(at, lanes)
         line = at.value(tile.Buffer(extents=[width], depth=1, capacity=lanes, types=[type_]), "lanes")
-        start = at.value(arith.Constant.of(IDENTITIES[each.mode], dtype))
+        start = at.value(number_of(IDENTITIES[each.mode], dtype))
         at.insert(tile.Fill(value=start, target=line, sizes=[index(at, 1), width]))
         return line
 

@@ -181,7 +181,6 @@ class Elements(Writer):
                         f"asc.{self.pick(('floor', 'ceil', 'rint', 'trunc'))}({self.strong(dtype, scope)})"
                     ),
                 ),
-                "** 2": (1, lambda: f"({self.strong(dtype, scope)} ** 2)"),
             }
         return rules
 

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integers on the model: all bits, divisors that are zero, and reductions of every integer dtype, as on the cpu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+
+DTYPES = ("int8", "uint8", "int16", "int32")
+
+
+@asc.kernel
+def inverted_sum(x: asc.tensor, y: asc.tensor):
+    for i in range(1, x.shape[0]):
+        y[i] = ~(x[i] + y[i - 1])
+
+
+@asc.kernel
+def divided_in_turn(x: asc.tensor, y: asc.tensor):
+    for i in range(1, x.shape[0]):
+        y[i] = x[i] // y[i] + x[i] % y[i] + y[i - 1]
+
+
+@asc.kernel
+def guarded_least(x: asc.tensor, y: asc.tensor):
+    for i in asc.parallel_for(x.shape[0]):
+        least = x[i, 0]
+        for j in range(x.shape[1]):
+            if x[i, j] > 3:
+                least = min(least, x[i, j])
+        y[i] = least
+
+
+@asc.kernel
+def guarded_most(x: asc.tensor, y: asc.tensor):
+    for j in asc.parallel_for(x.shape[1]):
+        most = x[0, j]
+        for i in range(x.shape[0]):
+            if x[i, j] < 3:
+                most = max(most, x[i, j])
+        y[j] = most
+
+
+@asc.kernel
+def remainder_of_a_size(x: asc.int32[N], y: asc.int32[M]):
+    for i in range(1, N):
+        x[i] = x[i - 1] + i % M + i // (M + M)
+
+
+def on_both(kernel: Any, *arrays: Any) -> None:
+    """The model leaves in the arrays what the cpu leaves in them."""
+    found: list[Any] = []
+    for device in ("model", "cpu"):
+        copies = [array.copy() for array in arrays]
+        with asc.device(device):
+            kernel(*copies)
+        found.append(copies)
+    for got, expected in zip(*found, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def edges(dtype: str, *shape: int) -> Any:
+    """Numbers with the lowest, the highest, zeros and minus ones among them."""
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(0)
+    special = np.array([info.min, info.max, 0, info.min // 2 or 1, 1, max(info.min, -1) % 256], np.int64)
+    some = rng.choice(special, shape).astype(dtype)
+    return np.where(rng.random(shape) < 0.5, some, rng.integers(info.min, info.max, shape, dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_integers_one_after_the_other(dtype: str) -> None:
+    for kernel in (inverted_sum, divided_in_turn):
+        on_both(kernel, edges(dtype, 40), edges(dtype, 40))
+
+
+def test_the_lowest_divided_by_minus_one_wraps() -> None:
+    lowest = np.full(4, np.iinfo(np.int32).min, np.int32)
+    on_both(divided_in_turn, lowest, np.full(4, -1, np.int32))
+
+
+@pytest.mark.parametrize("dtype", ("int16", "int32"))
+def test_guarded_least_and_most(dtype: str) -> None:
+    for shape in ((3, 7), (5, 33), (40, 65)):
+        x = np.random.default_rng(1).integers(-9, 9, shape).astype(dtype)
+        on_both(guarded_least, x, np.zeros(shape[0], dtype))
+        on_both(guarded_most, x, np.zeros(shape[1], dtype))
+
+
+def test_a_size_that_is_zero_divides_to_zero() -> None:
+    on_both(remainder_of_a_size, np.zeros(9, np.int32), np.zeros(0, np.int32))
+    on_both(remainder_of_a_size, np.zeros(9, np.int32), np.zeros(4, np.int32))
