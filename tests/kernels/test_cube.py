@@ -159,6 +159,24 @@ def convolved(x: asc.float16[2, H, W, C], w: asc.float16[3, 3, C, F], out: asc.f
                     out[n, i, j, f] = asc.float16(total)
 
 
+@asc.kernel
+def scaled(a: asc.float32[M, K], b: asc.float32[K, N], out: asc.float32[M, N], alpha: asc.float32):
+    for i in asc.parallel_for(M):
+        for j in range(N):
+            for k in range(K):
+                out[i, j] += alpha * a[i, k] * b[k, j]
+
+
+@asc.kernel
+def centred(a: asc.float32[K, M], b: asc.float16[K, N], mean: asc.float32[M], out: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        for j in range(N):
+            total = asc.float32(0.0)
+            for k in range(K):
+                total += (a[k, i] - mean[i]) * asc.float32(b[k, j])
+            out[i, j] = total
+
+
 @dataclass(frozen=True)
 class Case:
     """A kernel, how to order the axes of its operands, and their dtype; `half` is the relative error of its output."""
@@ -256,7 +274,7 @@ class TestProducts:
             check(CASES[name], shape)
 
 
-def run(kernel: Any, *arguments: np.ndarray) -> None:
+def run(kernel: Any, *arguments: Any) -> None:
     with asc.device("model"):
         kernel(*arguments)
 
@@ -318,6 +336,26 @@ class TestAround:
         exact = np.einsum("nijcpq,pqcf->nijf", windows, right, optimize=True)
         size = np.einsum("nijcpq,pqcf->nijf", np.abs(windows), np.abs(right), optimize=True)
         close(out, exact, size, 9 * c)
+
+    @pytest.mark.parametrize("shape", [(1, 1, 1), (33, 100, 129)])
+    def test_computed_factors(self, shape: tuple[int, int, int]) -> None:
+        """A factor that is more than an element is computed by the vector unit before."""
+        sizes = dict(zip("mnk", shape, strict=True))
+        (a, left), (b, right), (out, start) = (operand(axes, sizes, "f32") for axes in ("mk", "kn", "mn"))
+        run(scaled, a, b, out, np.float32(0.7))
+        left = left * np.float64(np.float32(0.7))
+        size = np.abs(left) @ np.abs(right) + np.abs(start)
+        close(out, left @ right + start, size, shape[2] + 2)
+
+        (a, left), (b, right), (mean, middle) = (
+            operand("km", sizes, "f32"),
+            operand("kn", sizes, "f16"),
+            operand("m", sizes, "f32"),
+        )
+        out = fresh(shape[:2], np.float32)
+        run(centred, a, b, mean, out)
+        left = (left - middle).T
+        close(out, left @ right, np.abs(left) @ np.abs(right), shape[2] + 1)
 
     def test_rows_that_no_stride_reaches(self) -> None:
         """Rows more than 65,535 elements apart are copied one at a time."""

@@ -201,7 +201,9 @@ def to_bytes(x: asc.float32[N]):
 
 
 def test_floats_to_bytes_stop_at_the_limits() -> None:
-    x = np.array([-1e9, -129.5, -128.5, -1, -0.5, 0, 0.5, 127.5, 128, 254.9, 255.9, 256, 1e9, np.nan], np.float32)
+    x = np.array(
+        [-1e9, -129.5, -128.5, -1, -0.5, 0, 0.5, 127.5, 128, 254.9, 255.9, 256, 1e9, np.nan], np.float32
+    )
     agree(to_bytes, [x])
 
 

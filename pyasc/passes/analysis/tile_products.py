@@ -8,6 +8,7 @@ from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.product import Product, is_product, match_product
+from pyasc.passes.analysis.product_factors import split_factors
 from pyasc.passes.analysis.product_nests import raise_nest
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_emit import binary
@@ -25,7 +26,10 @@ def lower_products(kernel: Func, soc: Soc) -> None:
         if isinstance(op, st.Apply):
             _drop_unread(op)
     for op in list(kernel.body.block):
-        if isinstance(op, st.Apply) and op.parent is not None and is_product(op):
+        if not isinstance(op, st.Apply) or op.parent is None:
+            continue
+        op = split_factors(op) or op
+        if is_product(op):
             _lower(op, soc)
 
 
