@@ -51,7 +51,7 @@ class LowerToAscend(Pass):
             cores = next((op for op in phase.body.block if isinstance(op, tile.Cores)), None)
             if cores is not None and cores.unit == "cube":
                 CubeLowering(phase, lowered).run()
-            elif cores is not None:
+            elif cores is not None and cores.unit != "scalar":
                 PhaseLowering(phase, lowered).run()
             else:
                 scalar = ScalarLowering(phase, lowered)

@@ -44,6 +44,7 @@ from pyasc.passes.analysis.phases import (
     unused,
 )
 from pyasc.passes.analysis.product import Product, is_product, match_product
+from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
@@ -181,7 +182,27 @@ class _Lowering:
         return [Repeat(work, parts.checks, steps)]
 
     def _scalar(self, work: Sequence[Operation]) -> list[Phase]:
-        """One launch of one core for work that no tile fits, as loops over single elements."""
+        """Launches for work that no tile fits: loops over all cores where they may be dealt, else one core for all."""
+        made: list[Phase] = []
+        together: list[Operation] = []
+        for op in work:
+            dealt = self._dealt(op)
+            if dealt is None:
+                together.append(op)
+            else:
+                made += [*self._on_one_core(together), dealt]
+                together = []
+        return made + self._on_one_core(together)
+
+    def _dealt(self, work: Operation) -> Phase | None:
+        if not isinstance(work, (st.Apply, scf.For)):
+            return None
+        (alone,) = self._on_one_core([work])
+        blocks = deal_to_cores(alone.function, self.soc.vector_cores)
+        return None if blocks is None else replace(alone, blocks=blocks)
+
+    def _on_one_core(self, work: Sequence[Operation]) -> list[Phase]:
+        """One launch of one core, as loops over single elements."""
         if not work:
             return []
         made = self._function(work)

@@ -21,7 +21,7 @@ from pyasc.ir.numbers_table import TABLE
 from pyasc.ir.traits import ALLOCATES, EFFECT, LOOP, PURE, READS, SINGLE_BLOCK, TERMINATOR, VIEW, WRITES
 from pyasc.ir.types import RefType, dtype_of
 
-UNITS = ("vector", "cube", "mix")
+UNITS = ("vector", "cube", "mix", "scalar")
 ROUNDINGS = ("none", "rint", "floor", "ceil", "round", "trunc", "odd")
 COMBINERS = ("add", "mul", "maximum", "minimum")
 
@@ -30,7 +30,8 @@ class Cores(Operation, name="tile.cores", traits=[LOOP, SINGLE_BLOCK]):
     """Runs its block once for each of `count` pieces of work, each on one core; complete before what follows.
 
     `cores` is how many take part (0: all of the SoC). With `"blocked"` order a core takes consecutive pieces, with
-    `"cyclic"` every `cores`-th one. `"mix"` pieces use a cube core and its vector cores together.
+    `"cyclic"` every `cores`-th one. `"mix"` pieces use a cube core and its vector cores together, `"scalar"` ones the
+    scalar unit of a vector core: they hold loops over single elements.
     """
 
     count: Value = operand(I64)

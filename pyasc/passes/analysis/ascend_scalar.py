@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that no tile fits, on the scalar unit of one core: correct, and slow.
+"""Work that no tile fits, on the scalar unit: correct, and slow.
 
-Elements of global memory pass through the data cache, which is written back at the end; one core does all the work, so
-no two share a cache line. What the scalar unit cannot compute (roots, exponentials, float16) is a vector call on one
-element, between flags: S_V before it, V_S behind it.
+Elements of global memory pass through the data cache, which is written back at the end; one core does all the work, or
+each core the rows of its own cache lines (`scalar_cores`). What the scalar unit cannot compute (roots, exponentials,
+float16) is a vector call on one element, between flags: S_V before it, V_S behind it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
-from pyasc.ir.dialects import arith, asc, asc_vector, func, mem, py, scf
+from pyasc.ir.dialects import arith, asc, asc_vector, func, mem, py, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
@@ -99,6 +99,12 @@ class ScalarLowering:
                 self._check(op, at)
             case scf.For() | scf.If() | scf.While():
                 self._nested(op, at)
+            case tile.Cores():
+                self.mapping[op.body.block.args[0]] = at.value(asc.CoreNumber(call="GetBlockIdx"), "id")
+                self.mapping[op.count] = at.value(asc.CoreNumber(call="GetBlockNum"), "blocks")
+                self.block(op.body.block, at)
+            case tile.Yield():
+                pass
             case scf.Yield() | scf.Condition():
                 at.insert(op.clone(self.mapping))
             case _:

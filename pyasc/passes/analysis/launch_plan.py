@@ -27,6 +27,7 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.phases import HOST_SUFFIX, PhaseFunction, needed
+from pyasc.passes.analysis.scalar_cores import is_scalar
 from pyasc.passes.analysis.tile_legalise import refuse
 
 
@@ -49,8 +50,8 @@ class Phase:
 
     @property
     def tiled(self) -> bool:
-        """Whether it runs on tiles, and not on the scalar unit of one core."""
-        return self.blocks is not None
+        """Whether it runs on tiles, and not on the scalar unit."""
+        return self.blocks is not None and not any(map(is_scalar, self.function.body.block))
 
     @property
     def limits(self) -> list[py.Check]:

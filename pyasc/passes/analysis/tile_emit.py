@@ -39,7 +39,7 @@ def binary(at: Builder, fn: str, left: Value, right: Value | int, name: str = ""
         return index(at, 0)
     if known[0] == 0 and fn == "add":
         return other
-    if 0 in known and fn == "mul":
+    if (0 in known and fn == "mul") or (known[0] == 0 and fn == "floordiv"):
         return index(at, 0)
     if known[1] == 0 and fn == "maximum" and isinstance(left.owner, func.Size):
         return left

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops on the scalar units of all cores of the model: right, and no two cores write into one cache line."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+from tests.kernels.test_model import agree, f32
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    pytest.mark.usefixtures("model_library"),
+]
+
+
+@asc.kernel
+def steps(x: asc.int32[N], y: asc.int32[N]):
+    for i in asc.parallel_for(N):
+        n = x[i]
+        c = 0
+        while n > 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            c += 1
+        y[i] = c
+
+
+@asc.kernel
+def shifted(x: asc.float32[N], y: asc.float32[M]):
+    for i in asc.parallel_for(N):
+        n = x[i]
+        c = 1.0
+        while n > 1.0:
+            n = n / 2.0
+            c += asc.exp(n)
+        y[i + 3] = c
+
+
+@asc.kernel
+def recurrence(x: asc.float32[R, C], y: asc.float32[R, C], z: asc.float32[R]):
+    for i in asc.parallel_for(R):
+        y[i, 0] = x[i, 0]
+        for j in range(1, C):
+            y[i, j] = y[i, j - 1] * y[i, j - 1] * 0.1 + x[i, j]
+        z[i] = y[i, C - 1]
+
+
+def cores(kernel: Any, **sizes: int) -> list[int]:
+    """The cores of each launch."""
+    from pyasc.runtime.ascend import ascend_kernel
+
+    made = ascend_kernel(kernel.specialise(kernel.types_of()).lowered("ascend"))
+    return [launch.blocks for launch in made.launches({}, sizes)]
+
+
+def test_loops_that_depend_on_data() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 15, 16, 17, 100, 1000):
+        x = rng.integers(1, 50, n).astype(np.int32)
+        agree(steps, [x, np.zeros_like(x)])
+        agree(shifted, [f32(rng, n) * 5, np.zeros(n + 5, np.float32)], bound=1e-5)
+
+
+def test_recurrences_along_rows() -> None:
+    rng = np.random.default_rng(0)
+    for rows, columns in ((1, 1), (3, 16), (40, 33), (100, 16), (64, 4)):
+        x = f32(rng, rows * columns).reshape(rows, columns)
+        agree(recurrence, [x, np.zeros_like(x), np.zeros(rows, np.float32)], bound=1e-5)
+
+
+def test_rows_are_dealt_by_whole_cache_lines() -> None:
+    assert cores(steps, N=1) == [1]
+    assert cores(steps, N=33) == [3]
+    assert cores(steps, N=100_000) == [48]
+    assert cores(shifted, N=14, M=100) == [2]
+    assert cores(recurrence, R=40, C=32) == [3]
