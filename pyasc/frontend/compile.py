@@ -20,7 +20,7 @@ from pyasc.frontend.signature import ArrayKind, Kind, ScalarKind, Signature, Wea
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.subscripts import mark_written, store_element, write_whole
 from pyasc.frontend.values import Array, Const, Row, Scalar, Tensor, Tuple, Val, is_array, is_number
-from pyasc.frontend.visitor import CompileOptions, Refused, Visitor
+from pyasc.frontend.visitor import CompileOptions, NeedsBuffers, Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
 from pyasc.ir.diagnostics import Diagnostic, compile_error
@@ -68,10 +68,17 @@ def compile_function(
     The function takes the parameters that are not `Constexpr`, in order, then one ref for each returned value.
     """
     with deep_recursion(), _refusing_depth(source):
-        builder = _Function(source, signature, param_types, options or CompileOptions())
-        v = builder.visitor
-        with _errors(v):
-            builder.returns(function_result(v, v.frame))
+        given = options or CompileOptions()
+        try:
+            return _compiled(_Function(source, signature, param_types, given))
+        except NeedsBuffers:
+            return _compiled(_Function(source, signature, param_types, given, buffers=True))
+
+
+def _compiled(builder: _Function) -> FrontendResult:
+    v = builder.visitor
+    with _errors(v):
+        builder.returns(function_result(v, v.frame))
     return builder.finish()
 
 
@@ -131,6 +138,7 @@ class _Function:
         signature: Signature,
         param_types: Mapping[str, ParamType],
         options: CompileOptions,
+        buffers: bool = False,
     ) -> None:
         self.signature = signature
         self.source = source
@@ -138,7 +146,8 @@ class _Function:
         frame = Frame(source, source.node)
         self.visitor = Visitor(CONTENTS, frame, self.entry, options)
         self.visitor.dependencies.read_source(source)
-        self.visitor.mutates = frame.scan.mutates
+        self.visitor.mutates = buffers or frame.scan.mutates
+        self.visitor.buffers = buffers
         self.visitor.emit.builder.loc = source.location(source.node)
         self.outputs: list[Value] = []
         self.types = {p.name: param_types[p.name] for p in signature.parameters if p.name in param_types}

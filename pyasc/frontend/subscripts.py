@@ -21,7 +21,7 @@ from pyasc.frontend.values import (
     is_array,
     is_number,
 )
-from pyasc.frontend.visitor import Refused, Visitor
+from pyasc.frontend.visitor import NeedsBuffers, Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import mem, py, tensor
@@ -210,6 +210,8 @@ def _part(v: Visitor, owner: Val, indices: Sequence[Val], target: ast.Subscript)
 def _target(v: Visitor, target: ast.Subscript) -> tuple[Val, tuple[Val, ...]]:
     owner = v.expr(target.value)
     indices = index_list(v.expr(target.slice))
+    if isinstance(owner, Tensor) and isinstance(target.value, ast.Name) and not v.buffers:
+        raise NeedsBuffers
     if not isinstance(owner, (Array, Row)):
         hint = "make a new tuple" if isinstance(owner, Tuple) else "bind it to a name first"
         raise v.error(target.value, "PA0505", f"cannot assign to an element of {describe(owner)}", hint=hint)

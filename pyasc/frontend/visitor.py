@@ -44,6 +44,10 @@ class CompileOptions(Record):
     name: str | None = None
 
 
+class NeedsBuffers(Exception):
+    """A helper assigns to elements of an array that its caller made: every array that has a name has to be a buffer."""
+
+
 class Contents(Record):
     """The table of handlers by node type."""
 
@@ -67,6 +71,7 @@ class Visitor:
         self.float_bits = 32
         self.serial = 0
         self.mutates = False
+        self.buffers = False
         self.counters: dict[Value, Val] = {}
         self.checked_bounds: set[tuple[Block, Val]] = set()
         self.helpers: dict[object, KernelSource] = {}
@@ -106,7 +111,7 @@ class Visitor:
             message = "a number here does not fit int64"
             refused = self.error(None, "PA0403", message, hint="indices and counts have 64 bits")
             self._recover(node, refused.diagnostic)
-        except (InternalError, KeyboardInterrupt):
+        except (InternalError, NeedsBuffers, KeyboardInterrupt):
             raise
         except Exception as error:
             message = f"{type(error).__name__}: {error}"

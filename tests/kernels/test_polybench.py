@@ -9,7 +9,7 @@ import pytest
 
 import pyasc as asc
 from tests.kernels.polybench import CASES
-from tests.kernels.polybench.case import Case
+from tests.kernels.suite_case import Case
 
 
 def test_all_kernels_of_the_suite_are_here() -> None:

@@ -7,7 +7,7 @@ Every module holds kernels in element loops beside references in float64 NumPy t
 from __future__ import annotations
 
 from tests.kernels.polybench import blas, data_mining, medley, products, solvers, stencils
-from tests.kernels.polybench.case import Case
+from tests.kernels.suite_case import Case
 
 CASES: tuple[Case, ...] = (
     *data_mining.CASES,

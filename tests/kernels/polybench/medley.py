@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 import pyasc as asc
-from tests.kernels.polybench.case import Case, grid
+from tests.kernels.suite_case import Case, grid
 
 
 @asc.kernel

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 import pyasc as asc
-from tests.kernels.polybench.case import Case, grid
+from tests.kernels.suite_case import Case, grid
 
 
 def _positive_definite(n):

@@ -70,5 +70,5 @@ def _named(expected: Arrays, arguments: dict[str, Any], result: Any) -> Arrays:
 
 
 def grid(formula: Callable[..., Any], *shape: int) -> np.ndarray:
-    """An array of float32 by a formula of its indices, as PolyBench fills its data."""
+    """An array of float32 by a formula of its indices, as benchmark suites fill their data."""
     return np.asarray(formula(*np.indices(shape)), dtype=np.float32)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NPBench on `cpu` and on `model` with checks on: right within the bound of each kernel, without a finding."""
+
+from __future__ import annotations
+
+import pytest
+
+import pyasc as asc
+from tests.kernels.npbench import CASES
+from tests.kernels.suite_case import Case
+
+
+def test_twenty_kernels_are_here() -> None:
+    assert len(CASES) == len({case.name for case in CASES}) == 20
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_on_cpu(case: Case) -> None:
+    with asc.device("cpu"):
+        case.run()
