@@ -26,16 +26,20 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "pyasc.language.loops": _words("parallel_for parallel_for_grid unroll"),
     "pyasc.language.math": _words(
         "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh "
-        "tanh asinh acosh atanh erf erfc floor ceil trunc rint absolute abs negative sign isnan "
-        "isinf isfinite signbit logical_not add subtract multiply divide power minimum maximum "
-        "atan2 hypot copysign"
+        "tanh asinh acosh atanh erf erfc floor ceil trunc rint absolute abs fabs negative positive sign "
+        "isnan isinf isfinite signbit logical_not invert bitwise_not add subtract multiply divide "
+        "floor_divide remainder mod fmod power minimum maximum atan2 hypot copysign greater "
+        "greater_equal less less_equal equal not_equal logical_and logical_or logical_xor bitwise_and "
+        "bitwise_or bitwise_xor left_shift right_shift"
     ),
     "pyasc.language.arrays": _words(
-        "all any arange argmax argmin broadcast_to clip concatenate cumprod cumsum dot einsum empty "
-        "empty_like eye full full_like gelu layer_norm log_softmax matmul max mean min ones "
-        "ones_like prod reciprocal relu reshape rms_norm sigmoid silu softmax split square stack "
-        "std sum take transpose var where zeros zeros_like"
+        "all any arange argmax argmin argsort avg_pool2d broadcast_to clip concatenate conv2d cumprod "
+        "cumsum dot einsum empty empty_like eye full full_like gelu layer_norm log_softmax matmul max "
+        "max_pool2d mean min ones ones_like pad prod reciprocal relu reshape rms_norm sigmoid silu "
+        "softmax sort split square stack std sum take topk transpose var where zeros zeros_like"
     ),
+    "pyasc.language.constants": _words("e inf nan pi"),
+    "pyasc.language": ("random",),
     "pyasc.language.memory": _words("aligned_alloc atomic_add atomic_max atomic_min copy shared_memory"),
     "pyasc.language.debug": _words("assert_ assert_shape breakpoint print"),
     "pyasc.ir.diagnostics": (

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyasc.frontend import numeric
+from pyasc.frontend import composed, numeric
 from pyasc.frontend.frames import RESULT, RETURN, Env, Frame
 from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.objects import object_value
@@ -45,7 +45,7 @@ Lowering = types.FunctionType
 _VARARGS = 4  # inspect.CO_VARARGS, whose module is slow to load
 _NUMPY_NAMES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
-    "arccosh": "acosh", "arctanh": "atanh", "amax": "max", "amin": "min", "fabs": "absolute", "true_divide": "divide",
+    "arccosh": "acosh", "arctanh": "atanh", "amax": "max", "amin": "min", "true_divide": "divide",
 }  # fmt: skip
 
 
@@ -203,6 +203,8 @@ def helper_source(v: Visitor, node: ast.Call, found: Any) -> KernelSource:
     if isinstance(found, KernelSource):
         return found
     function = getattr(found, "py_func", found)
+    if getattr(function, "__module__", None) in composed.MODULES and isinstance(function, types.FunctionType):
+        return composed.composed_source(v, function, v.location(node))
     if not isinstance(function, types.FunctionType) or _is_ours(function):
         what = f"`{ast.unparse(node.func)}` cannot be called in a kernel"
         raise v.error(node.func, "PA0209", what, hint=_instead_of(function))

@@ -17,6 +17,7 @@ from pyasc.ir.types import ScalarType
 from pyasc.language.math import Elementwise
 
 _OPERATORS = {op.fn: op for op in arithmetic.BINARY.values()}
+_COMPARISONS = {op.fn: op for op in arithmetic.COMPARE.values()}
 # Python's own functions on known numbers, where they mean the same.
 _FOLDS: dict[str, Callable[..., Any]] = {
     name: getattr(math, name)
@@ -37,6 +38,10 @@ def elementwise(v: Visitor, function: Elementwise, args: Sequence[Val]) -> Val:
         )
     if function.fn in _OPERATORS:
         return arithmetic.binary(v, _OPERATORS[function.fn], args[0], args[1])
+    if function.fn in _COMPARISONS:
+        return arithmetic.compare(v, _COMPARISONS[function.fn], args[0], args[1])
+    if function.fn in _OTHERS:
+        return _OTHERS[function.fn](v, *args)
     return table_function(v, function.fn, args)
 
 
@@ -94,6 +99,45 @@ def _mask(v: Visitor, test: Val, shape: tuple[Any, ...], others: Sequence[Val]) 
     tensor = numeric.as_tensor(v, test)
     mask = numeric.wrap(v.emit.nonzero(tensor.value), False)
     return numeric.elements(v, mask, dtypes.i1, shape, others)
+
+
+def _logical(v: Visitor, fn: str, a: Val, b: Val) -> Val:
+    """A function of truth values, by element."""
+    return arithmetic.binary(v, _OPERATORS[fn], to_bool_each(v, a), to_bool_each(v, b))
+
+
+def to_bool_each(v: Visitor, value: Val) -> Val:
+    """Whether each element is not zero."""
+    return _logical_not(v, _logical_not(v, operand(v, value)))
+
+
+def _as_float(v: Visitor, value: Val) -> Val:
+    found = operand(v, value)
+    number = numeric.number_type(v, found)
+    return found if number.dtype.is_float else numeric.cast_to(v, found, dtypes.f32, weak=number.weak)
+
+
+def _inverted(v: Visitor, value: Val) -> Val:
+    return arithmetic.invert(v, value)
+
+
+def _positive(v: Visitor, value: Val) -> Val:
+    if numeric.number_type(v, operand(v, value)).dtype.is_bool:
+        raise v.error(
+            None, "PA0407", "asc.positive does not take bools", hint="convert them: x.astype(asc.int32)"
+        )
+    return operand(v, value)
+
+
+_OTHERS: dict[str, Callable[..., Val]] = {
+    "logical and": lambda v, a, b: _logical(v, "and", a, b),
+    "logical or": lambda v, a, b: _logical(v, "or", a, b),
+    "logical xor": lambda v, a, b: _logical(v, "xor", a, b),
+    "invert": _inverted,
+    "pos": _positive,
+    "fabs": lambda v, value: absolute(v, _as_float(v, value)),
+}
+"""Functions that are no row of the number table."""
 
 
 def smallest_or_largest(v: Visitor, name: str, args: Sequence[Val]) -> Val:

@@ -6,8 +6,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from pyasc.frontend import numeric
-from pyasc.frontend.values import Array, Slice, Tensor, Tuple, Val, is_array, is_number
+from pyasc.frontend import numeric, views
+from pyasc.frontend.advanced import Mixed, is_plain, mixed
+from pyasc.frontend.values import (
+    Array,
+    Const,
+    Scalar,
+    SizeVal,
+    Slice,
+    Tensor,
+    Tuple,
+    Val,
+    is_array,
+    is_number,
+)
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
@@ -39,6 +51,19 @@ def gather(v: Visitor, base: Tensor, indices: Sequence[Val], node: ast.AST | Non
     return Tensor(v.emit.value(op))
 
 
+def gather_mixed(v: Visitor, base: Tensor, indices: Sequence[Val], node: ast.AST | None) -> Val:
+    """`x[...]` with integer arrays beside anything else that an index may have."""
+    if is_plain(indices):
+        return gather(v, base, indices, node)
+    found = mixed(v, base, indices)
+    assert isinstance(found.base, Tensor)
+    result = gather(v, found.base, found.indices, node)
+    assert isinstance(result, Tensor)
+    rank = len(result.shape)
+    count = rank - len(found.base.shape) + len(found.indices)
+    return views.permuted(v, result, found.order(count, rank))
+
+
 def _index_tensors(
     v: Visitor, base: Array | Tensor, indices: Sequence[Val], node: ast.AST | None
 ) -> list[Tensor]:
@@ -57,7 +82,7 @@ def _as_index(v: Visitor, index: Val, node: ast.AST | None) -> Tensor:
         raise v.error(node, "PA0205", "a list of indices", hint="use an integer array")
     if not (is_array(index) or is_number(index)):
         raise v.error(
-            node, "PA0205", "index arrays beside slices", hint="index arrays must stand for the leading axes"
+            node, "PA0205", f"{numeric.describe(index)} beside index arrays", hint="use integers and slices"
         )
     value = numeric.operand(v, index)
     dtype = numeric.number_type(v, value).dtype
@@ -93,33 +118,59 @@ def _in_range(v: Visitor, index: Tensor, size: Value) -> Value:
 
 
 def scatter(v: Visitor, array: Array, indices: Sequence[Val], value: Val, target: ast.Subscript) -> None:
-    """`x[i, j] = value` with integer arrays for all axes: element by element, the last of equal indices wins."""
+    """`x[...] = value` with integer arrays among the indices: in order, so that the last of equal indices wins."""
     from pyasc.frontend.subscripts import element_value, mark_written
     from pyasc.ir.dialects import mem
 
-    found = _index_tensors(v, array, indices, target)
-    if len(found) != len(array.shape):
-        raise v.error(
-            target, "PA0205", "an assignment through index arrays for some axes", hint="write the loop out"
-        )
+    how = Mixed(array, tuple(indices), 0) if is_plain(indices) else mixed(v, array, indices)
+    assert isinstance(how.base, Array)
+    moved = how.base
+    found = _index_tensors(v, moved, how.indices, target)
     data = numeric.operand(v, value)
-    operands: list[Val] = [*found, data]
     shape = numeric.common_shape(v, found)
-    places = [numeric.elements(v, each, dtypes.i64, shape, operands) for each in found]
-    tensors = None if is_number(data) else numeric.elements(v, data, array.dtype, shape, operands)
-    fixed = element_value(v, data, array.dtype) if is_number(data) else None
-    mark_written(v, array.ref)
+    places = [numeric.elements(v, each, dtypes.i64, shape, found) for each in found]
+    rest = range(len(found), len(moved.shape))
     extents = [numeric.extent(v, Tensor(places[0]), axis) for axis in range(len(shape))]
+    extents += [numeric.extent(v, moved, axis) for axis in rest]
+    fixed = element_value(v, data, array.dtype) if is_number(data) else None
+    order = how.order(len(shape), len(extents))
+    full = [*shape, *(moved.shape[axis] for axis in rest)]
+    tensors = (
+        None
+        if fixed is not None
+        else _fitted(v, data, array, [full[k] for k in order], [extents[k] for k in order])
+    )
+    mark_written(v, array.ref)
 
     def write(counters: list[Value]) -> None:
-        at = [v.emit.value(tensor.Extract(tensor=each, indices=counters)) for each in places]
+        at = [v.emit.value(tensor.Extract(tensor=each, indices=counters[: len(shape)])) for each in places]
         element = fixed
         if tensors is not None:
-            element = v.emit.value(tensor.Extract(tensor=tensors, indices=counters))
+            element = v.emit.value(tensor.Extract(tensor=tensors, indices=[counters[k] for k in order]))
         assert element is not None
-        v.emit.insert(mem.Store(value=element, ref=array.ref, indices=at))
+        v.emit.insert(mem.Store(value=element, ref=moved.ref, indices=[*at, *counters[len(shape) :]]))
 
     _nest(v, extents, [], write)
+
+
+def _fitted(v: Visitor, data: Val, array: Array, shape: Sequence[Dim], extents: Sequence[Value]) -> Value:
+    """What is assigned, in the array's type and broadcast to the shape that is assigned to."""
+    from pyasc.frontend import shapes
+
+    if len(numeric.shape_of(data)) > len(shape):
+        raise v.error(
+            None,
+            "PA0502",
+            "the array has more dimensions than what it is assigned to",
+            hint="assign an array of that shape",
+        )
+    sizes = [
+        Const(dim) if isinstance(dim, int) else SizeVal(dim) if dim is not None else Scalar(extent, weak=True)
+        for dim, extent in zip(shape, extents, strict=True)
+    ]
+    return numeric.as_tensor(
+        v, shapes.broadcast_to(v, numeric.cast_to(v, data, array.dtype), Tuple(tuple(sizes)))
+    ).value
 
 
 def _nest(

@@ -18,8 +18,10 @@ from pyasc.frontend import (
     rearrange,
     reductions,
     shapes,
+    windows,
 )
 from pyasc.frontend.arithmetic import BINARY
+from pyasc.frontend.composed import call_composed
 from pyasc.frontend.iteration import sequence
 from pyasc.frontend.values import (
     EMPTY,
@@ -41,7 +43,7 @@ from pyasc.frontend.values import (
     is_number,
 )
 from pyasc.frontend.visitor import Visitor
-from pyasc.language import arrays, loops
+from pyasc.language import arrays, composed, loops, random
 from pyasc.language import memory as buffers
 
 Lowering = Callable[..., Val]
@@ -264,6 +266,12 @@ _LANGUAGE: dict[Any, Lowering] = {
         getattr(arrays, name): getattr(reductions, name)
         for name in "prod mean var std argmax argmin cumsum cumprod".split()
     },
+    **{
+        getattr(arrays, name): getattr(windows, name)
+        for name in "sort argsort topk pad conv2d max_pool2d avg_pool2d".split()
+    },
+    random._words: lambda v, key, shape: call_composed(v, composed.random_words, key, shape),
+    random._hashed: lambda v, key, x, y: call_composed(v, composed.threefry, key, x, y),
     **{getattr(arrays, name): getattr(rearrange, name) for name in "stack split take einsum".split()},
     **{getattr(arrays, name): getattr(reductions, f"{name}_") for name in "sum max min any all".split()},
     **{

@@ -222,7 +222,7 @@ def _remaining(v: Visitor, total: Val, others: Sequence[Val]) -> Val:
     if known == ZERO:
         raise v.error(None, "PA0506", "-1 beside a size of 0 stands for any number")
     rest = arithmetic.binary(v, mod, total, known)
-    _require_equal(v, rest, ZERO, "cannot reshape: {} elements are left over")
+    require_equal(v, rest, ZERO, "cannot reshape: {} elements are left over")
     quotient = divided(total, known)
     return arithmetic.binary(v, div, total, known) if quotient is None else quotient
 
@@ -246,10 +246,10 @@ def divided(total: Val, by: Val) -> Val | None:
 
 
 def _check_count(v: Visitor, total: Val, sizes: Sequence[Val]) -> None:
-    _require_equal(v, product(v, sizes), total, "cannot reshape: {} elements asked for, {} there")
+    require_equal(v, product(v, sizes), total, "cannot reshape: {} elements asked for, {} there")
 
 
-def _require_equal(v: Visitor, found: Val, wanted: Val, message: str, code: str = "PA0506") -> None:
+def require_equal(v: Visitor, found: Val, wanted: Val, message: str, code: str = "PA0506") -> None:
     equal = arithmetic.compare(v, arithmetic.COMPARE[ast.Eq], found, wanted)
     condition = numeric.truth(v, equal)
     if condition is True:
@@ -276,7 +276,7 @@ def broadcast_to(v: Visitor, array: Val, shape: Val) -> Val:
         raise v.error(None, "PA0502", "broadcasting cannot drop axes")
     for axis in range(-len(value.shape), 0):
         if value.shape[axis] != 1:
-            _require_equal(
+            require_equal(
                 v,
                 numeric.length(v, value, len(value.shape) + axis),
                 sizes[axis],
@@ -318,7 +318,7 @@ def _same_elsewhere(v: Visitor, parts: Sequence[Tensor], position: int) -> None:
         for axis in range(len(part.shape)):
             if axis != position:
                 lengths = [numeric.length(v, each, axis) for each in (part, parts[0])]
-                _require_equal(v, lengths[0], lengths[1], "cannot join: size {} against {}", "PA0502")
+                require_equal(v, lengths[0], lengths[1], "cannot join: size {} against {}", "PA0502")
 
 
 def astype(v: Visitor, array: Val, dtype: Val) -> Val:

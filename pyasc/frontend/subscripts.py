@@ -98,9 +98,9 @@ def item(v: Visitor, owner: Val, indices: Sequence[Val], node: ast.Subscript | N
     base = row_view(v, owner) if isinstance(owner, Row) else owner
     assert isinstance(base, (Array, Tensor))
     if any(_is_index_array(v, index) for index in indices):
-        from pyasc.frontend.gather import gather
+        from pyasc.frontend.gather import gather_mixed
 
-        return gather(v, numeric.as_tensor(v, base), indices, node)
+        return gather_mixed(v, numeric.as_tensor(v, base), indices, node)
     return views.basic_view(v, base, indices)
 
 
@@ -288,6 +288,9 @@ def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
     from pyasc.frontend.elementwise import where
 
     array = _whole(v, owner)
+    missing = len(array.shape) - rank(mask)
+    # A mask of fewer dimensions stands for the leading axes.
+    mask = item(v, mask, (Const(...), *[Const(None)] * missing)) if missing else mask
     if not is_number(value):
         raise v.error(
             None,

@@ -50,7 +50,7 @@ class Box:
 def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Array | Tensor:
     """The part that integers, slices, `...` and None name, without copying."""
     box = Box()
-    for index in _expanded(v, base, indices):
+    for index in expanded(v, base, indices):
         axis = len(box.offsets)
         if isinstance(index, Const) and index.value is None:
             box.keep(-1, Const(1))
@@ -65,7 +65,7 @@ def basic_view(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> Arra
     return make_view(v, base, box)
 
 
-def _expanded(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> list[Val]:
+def expanded(v: Visitor, base: Array | Tensor, indices: Sequence[Val]) -> list[Val]:
     """The indices with `...` and missing ones written out as full slices."""
     rank = len(base.shape)
     count = sum(1 for index in indices if not (isinstance(index, Const) and index.value in (None, ...)))

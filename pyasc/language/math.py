@@ -50,6 +50,13 @@ def _rsqrt(value: Any) -> Any:
     return 1 / np.sqrt(value)
 
 
+def _float_abs(value: Any) -> Any:
+    import numpy as np
+
+    array = np.asarray(value)
+    return np.fabs(array if array.dtype.kind == "f" else array.astype(np.float32))[()]
+
+
 def _unary(name: str, doc: str, *, fn: str = "", numpy: str = "") -> Elementwise:
     return Elementwise(name, fn or name, 1, partial(_numpy, numpy or name), doc)
 
@@ -95,12 +102,34 @@ isinf = _unary("isinf", "whether x is an infinity")
 isfinite = _unary("isfinite", "whether x is neither NaN nor an infinity")
 signbit = _unary("signbit", "whether the sign bit is set")
 logical_not = _unary("logical_not", "whether x is zero", fn="not")
+positive = _unary("positive", "+x", fn="pos")
+fabs = Elementwise("fabs", "fabs", 1, _float_abs, "absolute value, of integers as a float")
+invert = _unary("invert", "every bit of an integer turned over; of a bool, its opposite", fn="invert")
+bitwise_not = invert
 
 add = _binary("add", "x + y")
 subtract = _binary("subtract", "x - y", fn="sub")
 multiply = _binary("multiply", "x * y", fn="mul")
 divide = _binary("divide", "x / y", fn="div")
 power = _binary("power", "x ** y", fn="pow")
+floor_divide = _binary("floor_divide", "x // y", fn="floordiv")
+remainder = _binary("remainder", "x % y, with the sign of y", fn="mod")
+mod = remainder
+fmod = _binary("fmod", "the rest of x / y with the sign of x")
+greater = _binary("greater", "x > y", fn="gt")
+greater_equal = _binary("greater_equal", "x >= y", fn="ge")
+less = _binary("less", "x < y", fn="lt")
+less_equal = _binary("less_equal", "x <= y", fn="le")
+equal = _binary("equal", "x == y", fn="eq")
+not_equal = _binary("not_equal", "x != y", fn="ne")
+logical_and = _binary("logical_and", "whether neither is zero", fn="logical and")
+logical_or = _binary("logical_or", "whether one is not zero", fn="logical or")
+logical_xor = _binary("logical_xor", "whether exactly one is not zero", fn="logical xor")
+bitwise_and = _binary("bitwise_and", "x & y", fn="and")
+bitwise_or = _binary("bitwise_or", "x | y", fn="or")
+bitwise_xor = _binary("bitwise_xor", "x ^ y", fn="xor")
+left_shift = _binary("left_shift", "x << y", fn="shl")
+right_shift = _binary("right_shift", "x >> y", fn="shr")
 minimum = _binary("minimum", "the smaller one; NaN if either is NaN")
 maximum = _binary("maximum", "the larger one; NaN if either is NaN")
 atan2 = _binary("atan2", "angle of the point (y, x), in radians", numpy="arctan2")
