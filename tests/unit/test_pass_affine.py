@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pyasc.ir import affine
-from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.dialects import mem, scf
-from pyasc.ir.dialects.func import Func
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import mem, scf, st
+from pyasc.ir.dialects.func import Func, Return
+from pyasc.ir.dtypes import i64
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.parser import parse
 from pyasc.ir.sizes import parse_size
+from pyasc.ir.types import ScalarType
+from pyasc.ir.verifier import verify
 from pyasc.passes.analysis.affine import (
     Nest,
     Polynomials,
@@ -19,6 +23,7 @@ from pyasc.passes.analysis.affine import (
     materialise,
     materialise_polynomial,
 )
+from pyasc.passes.analysis.structured import loads_to_inputs
 
 TEXT = """func.module {
   func.func {symbol = "k", sizes = ["N", "M"], written = [0]} {
@@ -174,3 +179,42 @@ def test_affine_expressions_become_operations() -> None:
     i, j, s = func.params
     terminator.set_operands("values", [materialise(expr, [i, j], [s], Builder.before(terminator))])
     assert interpret(module, "k", [5, 7, 9]) == (3 * 5 - 7 - 18 - 4,)
+
+
+REPEATED = """
+func.module {
+  func.func {symbol = "f", sizes = ["N", "M"], written = [2]} {
+  ^(%x: ref<N x M x f32>, %z: ref<M x f32>, %y: ref<N x M x f32>):
+    %n = func.size {symbol = "N"}
+    %m = func.size {symbol = "M"}
+    st.apply [%n, %n, %m], [%x], [], [%y] {iterators = ["parallel", "parallel"], lower = [(0), (0)], upper = [(s1), (s2)], input_maps = [affine<-d0 + s1 - 1, d1>], output_maps = [affine<d0, d1>], roles = ["write"]} {
+    ^(%i: i64, %j: i64, %e: f32):
+      %w = mem.load %z, [%j]
+      %s = arith.add %e, %w
+      st.yield %s
+    }
+    func.return
+  }
+}
+"""
+
+
+def test_symbols_that_are_repeated_keep_their_numbers() -> None:
+    """An op may list one value twice; forms of other accesses share its list and leave its own maps true."""
+    module = parse(REPEATED)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    z = np.array([10, 20, 30], np.float32)
+    (op,) = [op for op in module.walk() if isinstance(op, st.Apply)]
+    assert loads_to_inputs(op)
+    verify(module)
+    y = np.zeros_like(x)
+    interpret(module, "f", [x, z, y])
+    np.testing.assert_array_equal(y, x[::-1] + z)
+
+
+def test_a_list_of_symbols_is_adopted_as_it_stands() -> None:
+    first, second = Block([ScalarType(i64), ScalarType(i64)]).args
+    nest = Nest((), Return())
+    nest.adopt([first, first, second])
+    assert nest.symbols == [first, first, second]
+    assert [str(nest.symbol(value)) for value in (first, second)] == ["s0", "s2"]

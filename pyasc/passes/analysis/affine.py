@@ -195,6 +195,12 @@ class Nest:
                 return inner * number
         return None
 
+    def adopt(self, values: Sequence[Value]) -> None:
+        """Number values as symbols as they stand, repeated ones too, so that maps made for that list stay true."""
+        for value in values:
+            self._symbol_numbers.setdefault(value, len(self.symbols))
+            self.symbols.append(value)
+
     def symbol(self, value: Value) -> AffineExpr:
         """The value as a symbol of its own, numbered when it is first met."""
         number = self._symbol_numbers.get(value)

@@ -188,8 +188,7 @@ class _Distribution:
     def _reduce_into(self, ref: Value, indices: Sequence[Value]) -> None:
         op = self.main
         nest = Nest((), self.block.terminator)
-        for symbol in op.symbols:
-            nest.symbol(symbol)
+        nest.adopt(op.symbols)
         map_ = nest.map(indices)
         assert map_ is not None
         op.set_operands("outputs", [ref])

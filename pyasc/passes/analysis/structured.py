@@ -68,8 +68,7 @@ def loads_to_inputs(op: st.Apply) -> bool:
     """Turn loads at affine indices in the body into inputs with maps; equal ones share an input."""
     block = op.body.block
     nest = Nest(block.args[: op.rank], op)
-    for symbol in op.symbols:
-        nest.symbol(symbol)
+    nest.adopt(op.symbols)
     made: dict[tuple[Value, AffineMap], Value] = {}
     for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
         made.setdefault((ref, map_), arg)

@@ -160,8 +160,7 @@ class _Reader:
     def _domain(self, op: st.Apply) -> None:
         block = op.body.block
         nest = Nest(block.args[: op.rank], op)
-        for symbol in op.symbols:
-            nest.symbol(symbol)
+        nest.adopt(op.symbols)
         rows = list(zip(op.lower[:-1], op.upper[:-1], strict=True))
         self.work = RowWork(nest, rows, self.builder, self.polynomials)
         self._columns(op, op.lower[-1], op.upper[-1])
