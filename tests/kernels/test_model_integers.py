@@ -78,6 +78,10 @@ def test_integers_one_after_the_other(dtype: str) -> None:
         on_both(kernel, edges(dtype, 40), edges(dtype, 40))
 
 
+def test_the_largest_bytes_are_not_minus_one() -> None:
+    on_both(divided_in_turn, np.arange(0, 250, 10, dtype=np.uint8), np.full(25, 255, np.uint8))
+
+
 def test_the_lowest_divided_by_minus_one_wraps() -> None:
     lowest = np.full(4, np.iinfo(np.int32).min, np.int32)
     on_both(divided_in_turn, lowest, np.full(4, -1, np.int32))

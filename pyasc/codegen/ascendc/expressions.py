@@ -203,7 +203,7 @@ __aicore__ inline T FloorDivide(T a, T b)
     if (b == 0) {
         return 0;
     }
-    if (static_cast<T>(b + 1) == 0) {
+    if (b < 0 && b + 1 == 0) {
         return static_cast<T>(0 - a);
     }
     const T quotient = a / b;
@@ -226,7 +226,7 @@ __aicore__ inline T ShiftedRight(T a, T count)
 template <typename T>
 __aicore__ inline T FloorModulo(T a, T b)
 {
-    if (b == 0 || static_cast<T>(b + 1) == 0) {
+    if (b == 0 || (b < 0 && b + 1 == 0)) {
         return 0;
     }
     const T rest = a % b;
