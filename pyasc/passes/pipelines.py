@@ -27,6 +27,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
     ),
     "tile": (
         "structured",
+        "raise-copies",
         "distribute",
         "split-reductions",
         "rebase",

@@ -29,6 +29,7 @@ PASSES: dict[str, str] = {
     "check-parallel": "pyasc.passes.check_parallel:CheckParallel",
     "serialise-updates": "pyasc.passes.serialise_updates:SerialiseUpdates",
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",
+    "raise-copies": "pyasc.passes.raise_copies:RaiseCopies",
     "distribute": "pyasc.passes.distribute:Distribute",
     "rebase": "pyasc.passes.rebase:Rebase",
     "interchange": "pyasc.passes.interchange:Interchange",

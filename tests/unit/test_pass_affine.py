@@ -187,7 +187,7 @@ func.module {
   ^(%x: ref<N x M x f32>, %z: ref<M x f32>, %y: ref<N x M x f32>):
     %n = func.size {symbol = "N"}
     %m = func.size {symbol = "M"}
-    st.apply [%n, %n, %m], [%x], [], [%y] {iterators = ["parallel", "parallel"], lower = [(0), (0)], upper = [(s1), (s2)], input_maps = [affine<-d0 + s1 - 1, d1>], output_maps = [affine<d0, d1>], roles = ["write"]} {
+    st.apply [%n, %n, %m], [%x], [], [%y] {MAPS} {
     ^(%i: i64, %j: i64, %e: f32):
       %w = mem.load %z, [%j]
       %s = arith.add %e, %w
@@ -201,7 +201,9 @@ func.module {
 
 def test_symbols_that_are_repeated_keep_their_numbers() -> None:
     """An op may list one value twice; forms of other accesses share its list and leave its own maps true."""
-    module = parse(REPEATED)
+    maps = "input_maps = [affine<-d0 + s1 - 1, d1>], output_maps = [affine<d0, d1>]"
+    domain = 'iterators = ["parallel", "parallel"], lower = [(0), (0)], upper = [(s1), (s2)], roles = ["write"]'
+    module = parse(REPEATED.replace("MAPS", f"{domain}, {maps}"))
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     z = np.array([10, 20, 30], np.float32)
     (op,) = [op for op in module.walk() if isinstance(op, st.Apply)]
