@@ -49,6 +49,11 @@ def _flatten(frame: Frame, op: tile.Flatten) -> Sequence[Any]:
     return (frame[op.ref].reshape(-1),)
 
 
+def _merge(frame: Frame, op: tile.Merge) -> Sequence[Any]:
+    array = frame[op.ref]
+    return (array.reshape(*array.shape[: op.axis], int(np.prod(array.shape[op.axis :]))),)
+
+
 def _recast(frame: Frame, op: tile.Recast) -> Sequence[Any]:
     return (frame[op.tile].view(carrier(dtype_of(op.same.type))),)
 
@@ -237,6 +242,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile.Loop: _loop,
     tile.Buffer: _buffer,
     tile.Flatten: _flatten,
+    tile.Merge: _merge,
     tile.Recast: _recast,
     tile.Copy: _copy,
     tile.Elementwise: _elementwise,

@@ -160,6 +160,36 @@ def convolved(x: asc.float16[2, H, W, C], w: asc.float16[3, 3, C, F], out: asc.f
 
 
 @asc.kernel
+def convolved_first(
+    x: asc.float32[N, C, H, W], w: asc.float32[F, C, 3, 5], out: asc.float32[N, F, H - 2, W - 4]
+):
+    for n, f in asc.parallel_for_grid(N, F):
+        for i in range(H - 2):
+            for j in range(W - 4):
+                total = 0.0
+                for c in range(C):
+                    for p in range(3):
+                        for q in range(5):
+                            total += x[n, c, i + p, j + q] * w[f, c, p, q]
+                out[n, f, i, j] = total
+
+
+@asc.kernel
+def convolved_halves(
+    x: asc.float16[N, C, H, W], w: asc.float16[F, C, 3, 3], out: asc.float16[N, F, H - 2, W - 2]
+):
+    for n, f in asc.parallel_for_grid(N, F):
+        for i in range(H - 2):
+            for j in range(W - 2):
+                total = asc.float32(0.0)
+                for c in range(C):
+                    for p in range(3):
+                        for q in range(3):
+                            total += asc.float32(x[n, c, i + p, j + q]) * asc.float32(w[f, c, p, q])
+                out[n, f, i, j] = asc.float16(total)
+
+
+@asc.kernel
 def scaled(a: asc.float32[M, K], b: asc.float32[K, N], out: asc.float32[M, N], alpha: asc.float32):
     for i in asc.parallel_for(M):
         for j in range(N):
@@ -337,6 +367,20 @@ class TestAround:
         size = np.einsum("nijcpq,pqcf->nijf", np.abs(windows), np.abs(right), optimize=True)
         close(out, exact, size, 9 * c)
 
+    @pytest.mark.parametrize(("h", "w", "c", "f"), [(3, 5, 1, 1), (5, 33, 20, 17), (4, 300, 3, 130)])
+    @pytest.mark.parametrize("dtype", ["f32", "f16"])
+    def test_a_convolution_of_channels_first(self, h: int, w: int, c: int, f: int, dtype: str) -> None:
+        q = 5 if dtype == "f32" else 3
+        sizes = {"n": 2, "h": h, "w": w, "c": c, "f": f, "p": 3, "q": q}
+        (x, left), (weight, right) = operand("nchw", sizes, dtype), operand("fcpq", sizes, dtype)
+        kernel, kind = (convolved_first, np.float32) if dtype == "f32" else (convolved_halves, np.float16)
+        out = fresh((2, f, h - 2, w - q + 1), kind)
+        run(kernel, x, weight, out)
+        windows = np.lib.stride_tricks.sliding_window_view(left, (3, q), axis=(2, 3))
+        exact = np.einsum("ncijpq,fcpq->nfij", windows, right, optimize=True)
+        size = np.einsum("ncijpq,fcpq->nfij", np.abs(windows), np.abs(right), optimize=True)
+        close(out, exact, size, 3 * q * c)
+
     @pytest.mark.parametrize("shape", [(1, 1, 1), (33, 100, 129)])
     def test_computed_factors(self, shape: tuple[int, int, int]) -> None:
         """A factor that is more than an element is computed by the vector unit before."""
@@ -367,9 +411,10 @@ class TestAround:
 
 
 KERNELS: list[Callable[..., Any]] = [case.kernel for case in CASES.values()]
+CONVOLUTIONS = [convolved, convolved_first, convolved_halves]
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, biased, added, batches, summed, row_times, convolved])
+@pytest.mark.parametrize("kernel", [*KERNELS, biased, added, batches, summed, row_times, *CONVOLUTIONS])
 def test_products_are_one_launch_without_remarks(kernel: Any) -> None:
     """No loop over elements is left, and no pass over the result behind the product."""
     source = kernel.source("ascend910b1")

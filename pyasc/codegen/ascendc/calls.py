@@ -117,6 +117,6 @@ def _braced(values: Sequence[Value], text: Text, type_: str) -> str:
 def narrowed(value: Value, text: Text, type_: str) -> str:
     """A value of a narrower type; a constant converts by itself."""
     shown = text(value)
-    if isinstance(value.owner, arith.Constant) and not value.name:
+    if isinstance(value.owner, arith.Constant) and not value.name.isupper():
         return str(shown)
     return f"static_cast<{type_}>({shown})"

@@ -107,6 +107,21 @@ class Flatten(Operation, name="tile.flatten", traits=[PURE, VIEW]):
             yield f"the result has one axis, got {self.flat.type}"
 
 
+class Merge(Operation, name="tile.merge", traits=[PURE, VIEW]):
+    """The axes of a dense array from `axis` on as one."""
+
+    ref: Value = operand(REF)
+    axis: int = attribute()
+    merged: Value = result(constraint=REF)
+
+    def verify_op(self) -> Iterable[str]:
+        """Elements and leading axes stay, one axis follows."""
+        yield from same_dtype(self.ref, self.merged)
+        yield from axis_exists(self.ref, self.axis)
+        if shape_of(self.merged)[:-1] != shape_of(self.ref)[: self.axis]:
+            yield f"axes before {self.axis} stay: {self.ref.type} and {self.merged.type}"
+
+
 class Recast(Operation, name="tile.recast", traits=[PURE, VIEW]):
     """The bytes of a tile as elements of another dtype of the same width, without converting what they hold."""
 

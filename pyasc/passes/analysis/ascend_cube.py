@@ -71,10 +71,11 @@ class CubeLowering:
         buffers = [op for op in self.phase.walk() if isinstance(op, tile.Buffer)]
         views = [op for op in self.phase.walk() if isinstance(op, mem.View) and space_of(op.ref) == "gm"]
         for view in views:
-            if view.ref not in self.globals:
-                base = self.value(view.ref)
+            array = array_of(view.ref)
+            if array not in self.globals:
+                base = self.value(array)
                 made = asc.SetGlobalBuffer(base=base, offset=index(at, 0), types=[flat(base)])
-                self.globals[view.ref] = at.value(made, view.ref.name)
+                self.globals[array] = at.value(made, array.name)
         for op in buffers:
             operand = operand_of(op.tile)
             if operand is not None:
@@ -102,6 +103,8 @@ class CubeLowering:
                 self._cores(op, at)
             case tile.Loop():
                 self._loop(op, at)
+            case scf.For() if any(isinstance(each, tile.Copy) for each in op.body.block):
+                self._gather(op, at, taken)
             case scf.For():
                 bounds = [self.value(each) for each in (op.lower, op.upper, op.step)]
                 body = block_of([I64], [op.counter.name])
@@ -121,11 +124,9 @@ class CubeLowering:
                 self.bias = op.source
             case scf.If():
                 self._empty(op, at)
-            case tile.Buffer() | mem.View() | tile.Yield() | scf.Yield() | func.Return():
+            case tile.Buffer() | tile.Merge() | mem.View() | tile.Yield() | scf.Yield() | func.Return():
                 pass
-            case _ if (
-                op.has(PURE) and op.results and all(isinstance(user, mem.View) for user in op.results[0].uses)
-            ):
+            case _ if op.has(PURE) and _is_index(op.results[0]):
                 pass
             case _ if not op.regions:
                 at.insert(op.clone(self.mapping))
@@ -271,6 +272,31 @@ class CubeLowering:
         at.insert(asc.EnQue(queue=self.queues[op.target], tensor=tensor))
         at.insert(asc.End())
 
+    def _gather(self, op: scf.For, outer: Builder, taken: list[tuple[Value, Value]]) -> None:
+        """A piece of an operand into L1, one row of the depth after the other."""
+        (copy,) = [each for each in op.body.block if isinstance(each, tile.Copy)]
+        part = copy.target.owner
+        assert isinstance(part, mem.View)
+        held, operand = part.ref, self.operands[part.ref]
+        at = self._method(outer, f"Copy{operand.letter}")
+        tensor = self._take(at, held)
+        bounds = [self.value(each) for each in (op.lower, op.upper, op.step)]
+        body = block_of([I64], [op.counter.name])
+        loop = at.insert(scf.For(lower=bounds[0], upper=bounds[1], step=bounds[2], types=[], body=body))
+        self.mapping[op.counter] = loop.counter
+        inner = Builder(loop.body.block, loc=at.loc)
+        for each in op.body.block:
+            if each.has(PURE) and not isinstance(each, mem.View) and not _is_index(each.results[0]):
+                inner.insert(each.clone(self.mapping))
+        source, _ = self.place(inner, copy.source)
+        sizes = (self.value(copy.sizes[1]), self._padded_free(operand), self.padded_depth)
+        operand.copy_row(inner, tensor, source, loop.counter, sizes)
+        inner.insert(scf.Yield())
+        operand.clear_behind(at, tensor, self._padded_free(operand), (self.depth, self.padded_depth))
+        at.insert(asc.EnQue(queue=self.queues[held], tensor=tensor))
+        at.insert(asc.End())
+        self._dequeue(held, outer, taken)
+
     def _load(self, op: tile.Copy, outer: Builder) -> None:
         """A step of an operand from L1 into L0A or L0B."""
         view = op.source.owner
@@ -401,7 +427,7 @@ class CubeLowering:
         extents = [extent_value(at, extent) for extent in shape_of(view.ref)]
         for where, extent in zip(view.offsets, extents, strict=True):
             offset = binary(at, "add", binary(at, "mul", offset, extent), self._inside_method(at, where))
-        tensor = self.globals[view.ref]
+        tensor = self.globals[array_of(view.ref)]
         start = tensor
         if integer_of(offset) != 0:
             start = at.value(asc.Offset(tensor=tensor, offset=offset, types=[tensor.type]))
@@ -420,6 +446,11 @@ class CubeLowering:
             return self.value(value)
         inner = {each: self._inside_method(at, each) for each in op.operands}
         return at.insert(op.clone(inner)).results[0]
+
+
+def array_of(ref: Value) -> Value:
+    """The array whose axes may be folded."""
+    return ref.owner.ref if isinstance(ref.owner, tile.Merge) else ref
 
 
 def flat(ref: Value) -> RefType:

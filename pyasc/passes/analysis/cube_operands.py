@@ -49,7 +49,10 @@ def operand_of(held: Value) -> CubeOperand | None:
     for view in held.uses:
         if not isinstance(view, mem.View) or view.ref is not held:
             continue
-        target = next(u.target for u in view.view.uses if isinstance(u, tile.Copy))
+        copies = [u for u in view.view.uses if isinstance(u, tile.Copy) and u.source is view.view]
+        if not copies:
+            continue
+        target = copies[0].target
         letter = OPERAND_SPACES[space_of(target)]
         turned = view.axes == (1, 0)
         return CubeOperand(letter, turned == (letter == "B"), dtype_of(held.type))
@@ -136,14 +139,39 @@ class CubeOperand:
         line = _part(inner, src, binary(inner, "mul", row, pitch))
         to_fractals(inner, strip, line, rows, free[0], pitch, index(inner, _ROWS))
         inner.insert(scf.Yield())
-        if depth is padded:
+        self._clear_strip(at, dst, free[1], sizes)
+
+    def _clear_strip(self, at: Builder, dst: Value, padded: Value, sizes: Pair) -> None:
+        """What the last 16 rows of the depth lack."""
+        depth = sizes[0]
+        if depth is sizes[1]:
             return
         left = binary(at, "mod", depth, _ROWS, "left")
         inner = _when(at, "gt", left, index(at, 0))
-        whole = binary(inner, "mul", binary(inner, "sub", depth, left), free[1])
+        whole = binary(inner, "mul", binary(inner, "sub", depth, left), padded)
         start = _part(inner, dst, binary(inner, "add", whole, binary(inner, "mul", left, self.c0)))
-        columns = binary(inner, "floordiv", free[1], self.c0)
+        columns = binary(inner, "floordiv", padded, self.c0)
         _clear_part(inner, start, columns, binary(inner, "sub", index(inner, _ROWS), left), left)
+
+    def copy_row(
+        self, at: Builder, dst: Value, src: Value, row: Value, sizes: tuple[Value, Value, Value]
+    ) -> None:
+        """One row of the depth into L1; `sizes` are its columns, and what columns and depth are padded to."""
+        columns, padded, depth = sizes
+        if self.dtype.bytes == 4:
+            strip = binary(at, "mul", binary(at, "floordiv", row, _ROWS), binary(at, "mul", padded, _ROWS))
+            inside = binary(at, "mul", binary(at, "mod", row, _ROWS), self.c0)
+            place, stride = binary(at, "add", strip, inside), index(at, _ROWS)
+        else:
+            place, stride = binary(at, "mul", row, self.c0), depth
+        to_fractals(at, _part(at, dst, place), src, index(at, 1), columns, columns, stride)
+
+    def clear_behind(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
+        """Zeros behind rows that were copied one by one."""
+        if self.dtype.bytes == 4:
+            self._clear_strip(at, dst, padded, depth)
+        else:
+            self._clear_rows(at, dst, padded, depth)
 
     def load(self, at: Builder, dst: Value, src: Value, step: Pair, padded: Value, depth: Value) -> None:
         """A step of the depth, which begins at `step[0]` and is `step[1]` long, of `padded` rows or columns."""

@@ -58,7 +58,7 @@ def cut(block: Block) -> Cut:
                 pass
             case _ if isinstance(op, _WORK):
                 made.work.append(op)
-            case _ if isinstance(op, (*_SCALAR, mem.View)):
+            case _ if isinstance(op, (*_SCALAR, mem.View, tile.Merge)):
                 made.scalars.append(op)
             case _:
                 raise refuse(f"{op.name} at the top of a kernel", op.loc)
@@ -216,7 +216,7 @@ def _written(block: Block) -> set[Value]:
 
 def _array_of(ref: Value) -> Value:
     """What a view is a view of."""
-    while isinstance(ref.owner, mem.View):
+    while isinstance(ref.owner, (mem.View, tile.Merge)):
         ref = ref.owner.ref
     return ref
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyasc.ir import dtypes
+from pyasc.ir import affine, dtypes
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, mem, st
 from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
-from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.affine import Polynomials, constant_of
 from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_legalise import refuse
 
@@ -31,13 +32,23 @@ ACCUMULATORS = {
 
 @dataclass(frozen=True)
 class Factor:
-    """One operand: the axes of its array that the free iterator (None: one row or column) and the depth walk."""
+    """One operand: the axes of its array that the free iterator (None: one row or column) and the depth walk.
+
+    Where the depth is several iterators, one operand has them on its last axes, `folded` into one from that axis on,
+    and `map` ends in the depth; of the other every row is `gathered` by itself, and its depth has no axis (-1).
+    """
 
     ref: Value
     map: AffineMap
     free: int | None
     depth: int
     depth_inner: bool
+    folded: int | None = None
+
+    @property
+    def gathered(self) -> bool:
+        """Whether rows of the depth are anywhere in the array."""
+        return self.depth < 0
 
     @property
     def axes(self) -> tuple[int, int]:
@@ -48,7 +59,11 @@ class Factor:
 
 @dataclass(frozen=True)
 class Product:
-    """`out[batch, row, column] += left[batch, row, depth] * right[batch, depth, column]` in terms of iterators."""
+    """`out[batch, row, column] += left[batch, row, depth] * right[batch, depth, column]` in terms of iterators.
+
+    `merged` are the iterators, the last one fastest, that together are the depth, which then has the number behind
+    those of all iterators.
+    """
 
     op: st.Apply
     left: Factor
@@ -58,6 +73,7 @@ class Product:
     depth: int
     sums: tuple[int, ...]
     batch: tuple[int, ...]
+    merged: tuple[int, ...] = ()
 
     @property
     def dtype(self) -> DType:
@@ -88,11 +104,12 @@ def match_product(op: st.Apply, target: AffineMap) -> Product:
     column = _unit_iterator(op, target)
     if column is None:
         raise refuse("a product whose result is not contiguous along one iterator", op.loc)
-    for left, right in (factors, factors[::-1]):
-        if op.input_maps[right].uses(column) and not op.input_maps[left].uses(column):
-            found = _match(op, left, right, column)
-            if found is not None:
-                return found
+    for match in (_match, _match_merged, _match_row):
+        for left, right in (factors, factors[::-1]):
+            if op.input_maps[right].uses(column) and not op.input_maps[left].uses(column):
+                found = match(op, left, right, column)
+                if found is not None:
+                    return found
     raise refuse("a product whose operands are not contiguous along rows, columns or the summed axis", op.loc)
 
 
@@ -174,19 +191,31 @@ def _is_unit(map_: AffineMap, iterator: int) -> bool:
 
 
 def _match(op: st.Apply, left: int, right: int, column: int) -> Product | None:
+    """A product of matrices, or of a row and a matrix where there are no rows."""
+    parallel = [i for i, kind in enumerate(op.iterators) if kind == "parallel"]
+    maps = op.input_maps
+    rows = [i for i in parallel if i != column and maps[left].uses(i) and not maps[right].uses(i)]
+    found = (_with_row(op, left, right, column, row) for row in rows[::-1] or [None])
+    return next((each for each in found if each is not None), None)
+
+
+def _match_row(op: st.Apply, left: int, right: int, column: int) -> Product | None:
+    """One row at a time, where the layout leaves nothing better."""
+    return _with_row(op, left, right, column, None)
+
+
+def _with_row(op: st.Apply, left: int, right: int, column: int, row: int | None) -> Product | None:
     maps = op.input_maps
     parallel = [i for i, kind in enumerate(op.iterators) if kind == "parallel"]
     sums = [i for i, kind in enumerate(op.iterators) if kind == "reduction"]
-    rows = [i for i in parallel if i != column and maps[left].uses(i) and not maps[right].uses(i)]
     depths = [i for i in sums if maps[left].uses(i) and maps[right].uses(i)]
-    for row in (*rows[::-1], None):
-        for depth in depths[::-1]:
-            first = _factor(op, left, row, depth)
-            second = _factor(op, right, column, depth)
-            if first is not None and second is not None:
-                batch = tuple(i for i in parallel if i not in (row, column))
-                others = tuple(i for i in sums if i != depth)
-                return Product(op, first, second, row, column, depth, others, batch)
+    for depth in depths[::-1]:
+        first = _factor(op, left, row, depth)
+        second = _factor(op, right, column, depth)
+        if first is not None and second is not None:
+            batch = tuple(i for i in parallel if i not in (row, column))
+            others = tuple(i for i in sums if i != depth)
+            return Product(op, first, second, row, column, depth, others, batch)
     return None
 
 
@@ -202,3 +231,56 @@ def _factor(op: st.Apply, number: int, free: int | None, depth: int) -> Factor |
     if free is None or _is_unit(map_, free):
         return Factor(op.inputs[number], map_, free_axis, depth_axis, False)
     return None
+
+
+def _match_merged(op: st.Apply, left: int, right: int, column: int) -> Product | None:
+    """A product whose summed iterators are all the last axes of one operand, as the weights of a convolution are."""
+    maps = op.input_maps
+    sums = [i for i, kind in enumerate(op.iterators) if kind == "reduction"]
+    parallel = [i for i, kind in enumerate(op.iterators) if kind == "parallel"]
+    whole = _whole_axes(op, left, sums)
+    if (
+        whole is None
+        or not _is_unit(maps[right], column)
+        or any(axis_of(maps[right], i) is None for i in sums)
+    ):
+        return None
+    first = len(maps[left].results) - len(sums)
+    map_ = AffineMap((*maps[left].results[:first], affine.dim(op.rank)))
+    rows = [i for i in parallel if i != column and maps[left].uses(i) and not maps[right].uses(i)]
+    row = rows[-1] if rows else None
+    axis = None if row is None else axis_of(map_, row)
+    if row is not None and axis is None:
+        return None
+    batch = tuple(i for i in parallel if i not in (row, column))
+    weights = Factor(op.inputs[left], map_, axis, first, True, folded=first)
+    last = len(maps[right].results) - 1
+    rest = Factor(op.inputs[right], maps[right], last, -1, False)
+    return Product(op, weights, rest, row, column, op.rank, (), batch, whole)
+
+
+def _whole_axes(op: st.Apply, number: int, sums: list[int]) -> tuple[int, ...] | None:
+    """The summed iterators in the order of an array's last axes, if each walks all of one of these."""
+    map_, type_ = op.input_maps[number], op.inputs[number].type
+    assert isinstance(type_, RefType)
+    last = list(zip(map_.results, type_.shape, strict=True))[len(map_.results) - len(sums) :]
+    found: list[int] = []
+    for expr, extent in last:
+        iterator = expr.as_dim
+        if iterator is None or extent is None or extent_dim(op, iterator) != lift(extent):
+            return None
+        found.append(iterator)
+    others = map_.results[: len(map_.results) - len(sums)]
+    alone = not any(expr.coefficient(i) for expr in others for i in sums)
+    return tuple(found) if sums and sorted(found) == sorted(sums) and alone else None
+
+
+def extent_dim(op: st.Apply, iterator: int) -> SizeExpr | None:
+    """How far an iterator goes, as a polynomial of sizes, if it is one."""
+    upper, sizes_ = op.upper[iterator], Polynomials()
+    total = constant(upper.constant)
+    for number, value in enumerate(op.symbols):
+        if upper.symbol_coefficient(number):
+            total = total + sizes_.of(value) * upper.symbol_coefficient(number)
+    known = not upper.dims and not any(name.startswith("%") for name in total.names)
+    return total if known else None

@@ -33,6 +33,7 @@ from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, scf, tile
 from pyasc.ir.dtypes import DType, i1, i64
+from pyasc.ir.sizes import constant, lift, simplify
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.product import ACCUMULATORS, Factor, Product, axis_of
@@ -85,6 +86,7 @@ class _Emitter:
         self.tile = cube_tile(soc.arch, product.dtype)
         self.total = ACCUMULATORS[product.dtype]
         self.point: dict[int, Value] = {}
+        self.folded: Value | None = None
         self.at = at
         at.loc = product.op.loc
 
@@ -104,6 +106,7 @@ class _Emitter:
         pieces = binary(at, "mul", others, across, "pieces")
         blocks = binary(at, "minimum", pieces, self.soc.cube_cores, "blocks")
         body = block_of([I64], ["piece"])
+        self._folded(p.left)
         cores = at.insert(
             tile.Cores(count=pieces, unit="cube", cores=self.soc.cube_cores, order="cyclic", body=body)
         )
@@ -127,15 +130,26 @@ class _Emitter:
 
     def _named(self, iterator: int, otherwise: str) -> str:
         """The name of an iterator in Python, if it has one."""
-        name = self.product.op.body.block.args[iterator].name
+        args = self.product.op.body.block.args
+        name = "" if iterator == self.product.op.rank else args[iterator].name
         return otherwise if not name or _NUMBERED.fullmatch(name) else name
 
     def _extent(self, at: Builder, iterator: int) -> Value:
         """How far an iterator goes; nowhere, where a difference of sizes is negative."""
+        if iterator == self.product.op.rank:
+            return self._merged(at)
         extent = materialise(self.product.op.upper[iterator], (), self.product.op.symbols, at)
         if isinstance(extent.owner, func.Size) or integer_of(extent) is not None:
             return extent
         return binary(at, "maximum", extent, 0, f"{self._named(iterator, 'axis')}End")
+
+    def _merged(self, at: Builder) -> Value:
+        """The extent of a depth of several iterators."""
+        total = index(at, 1)
+        for iterator in self.product.merged:
+            total = binary(at, "mul", total, self._extent(at, iterator))
+        total.name = total.name or "all"
+        return total
 
     def _width(self, at: Builder, columns: Value, others: Value) -> Value:
         """Columns of a block: fewer than fit where the last round over the cores would leave some of them idle."""
@@ -258,18 +272,63 @@ class _Emitter:
         """A piece of an operand in L1, as it is stored."""
         sizes = [free, depth] if factor.depth_inner else [depth, free]
         shape = extents if factor.depth_inner else extents[::-1]
-        access = Access(factor.ref, factor.map, self.product.op.symbols)
-        view = self._view(at, access, factor.axes, sizes)
         type_ = RefType(shape, self.product.dtype, "l1", "nz")
         made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L1")
+        if factor.gathered:
+            self._gather(at, factor, made, depth, free)
+            return made
+        access = Access(self._folded(factor), factor.map, self.product.op.symbols)
+        view = self._view(at, access, factor.axes, sizes)
         zero = 0.0 if self.product.dtype.is_float else 0
         at.insert(tile.Copy(source=view, target=made, sizes=sizes, pad=zero))
         return made
 
+    def _folded(self, factor: Factor) -> Value:
+        """The array of an operand, its last axes as one where they are the depth together."""
+        if factor.folded is None:
+            return factor.ref
+        if self.folded is None:
+            assert isinstance(factor.ref.type, RefType)
+            shape = factor.ref.type.shape
+            total = constant(1)
+            for extent in shape[factor.folded :]:
+                assert extent is not None
+                total = total * lift(extent)
+            type_ = RefType((*shape[: factor.folded], simplify(total)), self.product.dtype)
+            made = tile.Merge(ref=factor.ref, axis=factor.folded, types=[type_])
+            self.folded = self.at.value(made, factor.ref.name)
+        return self.folded
+
+    def _gather(self, at: Builder, factor: Factor, held: Value, depth: Value, columns: Value) -> None:
+        """Rows of a piece one by one, from where each stands in its array."""
+        zero, one = index(at, 0), index(at, 1)
+        body = block_of([I64], ["row"])
+        loop = at.insert(scf.For(lower=zero, upper=depth, step=one, types=[], body=body))
+        inner = Builder(loop.body.block, loc=at.loc)
+        rest = binary(inner, "add", self.point[self.product.depth], loop.counter, "tap")
+        for place in range(len(self.product.merged) - 1, -1, -1):
+            iterator = self.product.merged[place]
+            extent = self._extent(inner, iterator)
+            self.point[iterator] = binary(inner, "mod", rest, extent) if place else rest
+            rest = binary(inner, "floordiv", rest, extent) if place else rest
+        axes = (-1, len(factor.map.results) - 1)
+        access = Access(factor.ref, factor.map, self.product.op.symbols)
+        view = self._view(inner, access, axes, [one, columns])
+        part = mem.View(
+            ref=held,
+            offsets=[loop.counter, zero],
+            sizes=[one, columns],
+            steps=[one, one],
+            axes=(0, 1),
+            types=[RefType((None, None), self.product.dtype, "l1", "nz")],
+        )
+        inner.insert(tile.Copy(source=view, target=inner.value(part), sizes=[one, columns]))
+        inner.insert(scf.Yield())
+
     def _view(self, at: Builder, access: Access, axes: tuple[int, int], sizes: Sequence[Value]) -> Value:
         """The box of an array that the iterators' present values begin."""
         one, ref = index(at, 1), access.ref
-        point = [self.point.get(i, index(at, 0)) for i in range(self.product.op.rank)]
+        point = [self.point.get(i, index(at, 0)) for i in range(self.product.op.rank + 1)]
         offsets = [materialise(expr, point, access.symbols, at) for expr in access.map.results]
         extents, steps = [one] * len(offsets), [one] * len(offsets)
         for axis, size in zip(axes, sizes, strict=True):

@@ -17,10 +17,10 @@ from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, mem, st
-from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import ScalarType, dtype_of
-from pyasc.passes.analysis.affine import Polynomials, constant_of
+from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.product import extent_dim
 
 
 @dataclass(frozen=True)
@@ -105,25 +105,14 @@ def _iterators(op: st.Apply, writeback: Writeback, reader: st.Apply, map_: Affin
         found[theirs] = ours
     if sorted(found) != list(range(reader.rank)) or len(found) != op.iterators.count("parallel"):
         return None
-    sizes = Polynomials()
     for theirs, ours in found.items():
         low = reader.lower[theirs]
         if not low.is_constant or low.constant:
             return None
-        if _extent(sizes, reader, theirs) != _extent(sizes, op, ours):
+        extent = extent_dim(reader, theirs)
+        if extent is None or extent != extent_dim(op, ours):
             return None
     return [found[i] for i in range(reader.rank)]
-
-
-def _extent(sizes: Polynomials, op: st.Apply, iterator: int) -> SizeExpr | None:
-    upper = op.upper[iterator]
-    if upper.dims:
-        return None
-    total = constant(upper.constant)
-    for number, value in enumerate(op.symbols):
-        if upper.symbol_coefficient(number):
-            total = total + sizes.of(value) * upper.symbol_coefficient(number)
-    return total
 
 
 def _renamed(map_: AffineMap, iterators: Sequence[int]) -> AffineMap:

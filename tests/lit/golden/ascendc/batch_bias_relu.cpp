@@ -90,6 +90,7 @@ public:
     {
         for (int64_t piece = id; piece < pieces; piece += blocks) {
             const int64_t line = piece / across;
+            const int64_t batch = line / down;
             const int64_t i = line % down * TILE_M;
             const int64_t j = piece % across * width;
             const int64_t below = M - i;
@@ -109,9 +110,9 @@ public:
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                CopyA(line, i, k, rows, depth, rowsPadded, depthPadded);
+                CopyA(batch, i, k, rows, depth, rowsPadded, depthPadded);
                 LocalTensor<float> xL1 = xL1Queue.DeQue<float>();
-                CopyB(line, j, k, columns, depth, columnsPadded, depthPadded);
+                CopyB(batch, j, k, columns, depth, columnsPadded, depthPadded);
                 LocalTensor<float> wL1 = wL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
@@ -125,7 +126,7 @@ public:
                 wL1Queue.FreeTensor(wL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(line, i, j, columns, rows, rowsPadded);
+            CopyOut(batch, i, j, columns, rows, rowsPadded);
             biasTableQueue.FreeTensor(biasTable);
         }
     }
@@ -168,11 +169,10 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyA(int64_t line, int64_t i, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded,
+    __aicore__ inline void CopyA(int64_t batch, int64_t i, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded,
                                  int64_t depthPadded)
     {
         LocalTensor<float> xL1 = xL1Queue.AllocTensor<float>();
-        const int64_t batch = line / down;
         CopyNdToNz<float>(xL1, xGm[(batch * M + i) * K + k], rows, depth, K, rowsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
@@ -182,11 +182,10 @@ private:
         xL1Queue.EnQue(xL1);
     }
 
-    __aicore__ inline void CopyB(int64_t line, int64_t j, int64_t k, int64_t columns, int64_t depth,
+    __aicore__ inline void CopyB(int64_t batch, int64_t j, int64_t k, int64_t columns, int64_t depth,
                                  int64_t columnsPadded, int64_t depthPadded)
     {
         LocalTensor<float> wL1 = wL1Queue.AllocTensor<float>();
-        const int64_t batch = line / down;
         CopyNdToNz<float>(wL1, wGm[(batch * N + j) * K + k], columns, depth, K, columnsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
@@ -254,11 +253,10 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t line, int64_t i, int64_t j, int64_t columns, int64_t rows,
+    __aicore__ inline void CopyOut(int64_t batch, int64_t i, int64_t j, int64_t columns, int64_t rows,
                                    int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
-        const int64_t batch = line / down;
         FixpipeParamsV220 store;
         store.nSize = static_cast<uint16_t>(columns);
         store.mSize = static_cast<uint16_t>(rows);

@@ -94,6 +94,7 @@ public:
             const int64_t line = piece / across;
             const int64_t matrix = line / down;
             const int64_t i = matrix % iEnd;
+            const int64_t n = matrix / iEnd;
             const int64_t j = line % down * TILE_M;
             const int64_t f = piece % across * width;
             const int64_t below = jEnd - j;
@@ -112,7 +113,7 @@ public:
                         const int64_t left = C - c;
                         const int64_t depth = left < TILE_K ? left : TILE_K;
                         const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                        CopyA(matrix, i, p, j, q, c, rows, depth, rowsPadded);
+                        CopyA(n, i, p, j, q, c, rows, depth, rowsPadded);
                         LocalTensor<half> xL1 = xL1Queue.DeQue<half>();
                         CopyB(p, q, c, f, depth, columns, depthPadded, columnsPadded);
                         LocalTensor<half> wL1 = wL1Queue.DeQue<half>();
@@ -130,7 +131,7 @@ public:
                 }
             }
             sumQueue.EnQue(sum);
-            CopyOut(matrix, i, j, f, columns, rows, rowsPadded);
+            CopyOut(n, i, j, f, columns, rows, rowsPadded);
         }
     }
 
@@ -159,11 +160,10 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyA(int64_t matrix, int64_t i, int64_t p, int64_t j, int64_t q, int64_t c, int64_t rows,
+    __aicore__ inline void CopyA(int64_t n, int64_t i, int64_t p, int64_t j, int64_t q, int64_t c, int64_t rows,
                                  int64_t depth, int64_t rowsPadded)
     {
         LocalTensor<half> xL1 = xL1Queue.AllocTensor<half>();
-        const int64_t n = matrix / iEnd;
         CopyNdToNz<half>(xL1, xGm[((n * H + (i + p)) * W + (j + q)) * C + c], rows, depth, C, rowsPadded);
         xL1Queue.EnQue(xL1);
     }
@@ -236,11 +236,10 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t matrix, int64_t i, int64_t j, int64_t f, int64_t columns, int64_t rows,
+    __aicore__ inline void CopyOut(int64_t n, int64_t i, int64_t j, int64_t f, int64_t columns, int64_t rows,
                                    int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
-        const int64_t n = matrix / iEnd;
         FixpipeParamsV220 store;
         store.nSize = static_cast<uint16_t>(columns);
         store.mSize = static_cast<uint16_t>(rows);
