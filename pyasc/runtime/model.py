@@ -107,10 +107,10 @@ def build_file(source: Path) -> BuiltKernel:
 
     toolchain = default_toolchain()
     try:
-        return build_kernel(source, model_cache(), argv_compiler(toolchain.argv), toolchain.identity)
+        return build_kernel(source, model_cache(), argv_compiler(toolchain.library_argv), toolchain.identity)
     except ModelBuildError as error:
         raise BuildError(
-            "the Ascend C does not compile for the model", toolchain.argv, str(error), source
+            "the Ascend C does not compile for the model", toolchain.library_argv, str(error), source
         ) from None
 
 

@@ -38,6 +38,8 @@ _COMMON_FLAGS = (
     "-fno-trapping-math",
     "-fwrapv",
     "-fopenmp-simd",
+    # A kernel throws nothing, and its object must link into C programs, which have no handler of exceptions.
+    "-fno-exceptions",
     "-fPIC",
 )
 # g++ would keep every vector constant of a loop in a register, and spill what is computed instead; and it remarks on
@@ -100,6 +102,11 @@ class Toolchain:
     version: str
     flags: tuple[str, ...]
     stamp: str = ""
+
+    @property
+    def library_argv(self) -> tuple[str, ...]:
+        """The command for C++ with the standard library, which kernels do without and `zig cc` does not offer."""
+        return (*self.argv[:-1], "c++") if self.kind == "zig" and self.argv[-1] == "cc" else self.argv
 
     @property
     def identity(self) -> str:

@@ -21,7 +21,7 @@ from pyasc.runtime.device import DeviceMissing
 from pyasc.runtime.device_object import read_device_object
 from pyasc.runtime.npu import NpuDevice, NpuError
 from pyasc.runtime.objects import ObjectError, read_modules
-from pyasc.runtime.toolchain import BuildError
+from pyasc.runtime.toolchain import BuildError, default_toolchain
 from tests.standin.home import make_home
 from tests.unit.model_support import cache_folder
 
@@ -53,7 +53,7 @@ def softmax(x: asc.float32[R, C]):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    core = core_library(cache_folder(), argv_compiler(["g++"]))
+    core = core_library(cache_folder(), argv_compiler(default_toolchain().library_argv))
     return make_home(tmp_path_factory.mktemp("stand-in-for-cann"), core)
 
 

@@ -238,7 +238,8 @@ class TestTexts:
             "def other(a):\n    return a * 3\nk(numpy.ones(2, 'f4'))\n"
         )
         run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=os.environ)
-        assert "PA0101" in run.stderr
+        # From Python 3.13 on, the text of the command line is found, and is not that of the function.
+        assert ("PA0101" if sys.version_info < (3, 13) else "PA0102") in run.stderr
 
     def test_zip_import(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:

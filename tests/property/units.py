@@ -154,5 +154,7 @@ def _model_library(kernels: Sequence[AscendKernel], cache: Path) -> BuiltKernel:
         source = Path(folder) / "unit.cpp"
         source.write_text("\n".join(parts), encoding="utf-8")
         toolchain = default_toolchain()
-        built = build_kernel(source, cache, argv_compiler(toolchain.argv), toolchain.identity, ["-O1"])
+        built = build_kernel(
+            source, cache, argv_compiler(toolchain.library_argv), toolchain.identity, ["-O1"]
+        )
         return built

@@ -14,6 +14,7 @@ import pytest
 
 from pyasc.model.build import BuiltKernel, argv_compiler, build_kernel
 from pyasc.model.driver import Array, Result, Workspace
+from pyasc.runtime.toolchain import default_toolchain
 
 REFERENCE = Path(__file__).parents[1] / "kernels" / "reference"
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
@@ -29,7 +30,9 @@ def cache_folder() -> Path:
 @lru_cache(maxsize=256)
 def built(path: Path, *options: str) -> BuiltKernel:
     """The kernel file, compiled for the model."""
-    return build_kernel(path, cache_folder(), argv_compiler(["g++"]), options=options)
+    return build_kernel(
+        path, cache_folder(), argv_compiler(default_toolchain().library_argv), options=options
+    )
 
 
 def reference(name: str) -> BuiltKernel:

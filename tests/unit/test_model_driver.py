@@ -13,6 +13,7 @@ from pyasc.model.arguments import BadArgument, parse_argument
 from pyasc.model.build import BuildError, argv_compiler, build_kernel, kernel_entries
 from pyasc.model.driver import Array, GlobalMemory, ModelError, Scalar, Struct, Workspace, run
 from pyasc.model.soc import UnknownSoc, describe, runnable, soc_names
+from pyasc.runtime.toolchain import default_toolchain
 from tests.unit.model_support import (
     REFERENCE,
     built,
@@ -44,7 +45,7 @@ def _write(folder: Path, body: str, name: str = "k") -> Path:
 
 
 def _run(path: Path, **options: float) -> list[str]:
-    kernel = build_kernel(path, cache_folder(), argv_compiler(["g++"]))
+    kernel = build_kernel(path, cache_folder(), argv_compiler(default_toolchain().library_argv))
     result = run(kernel, [source(np.ones(64, np.float32)), poisoned(64, np.float32)], **options)
     return [str(finding) for finding in result.findings]
 
@@ -101,7 +102,7 @@ def test_compile_errors_show_the_compilers_words(tmp_path: Path) -> None:
     empty = tmp_path / "empty.cpp"
     empty.write_text("int x;\n")
     with pytest.raises(BuildError, match="no kernel found"):
-        build_kernel(empty, cache_folder(), argv_compiler(["g++"]))
+        build_kernel(empty, cache_folder(), argv_compiler(default_toolchain().library_argv))
 
 
 def test_kernel_kinds_by_qualifier() -> None:
@@ -131,7 +132,7 @@ def test_printf_is_kept(tmp_path: Path) -> None:
     kernel = build_kernel(
         _write(tmp_path, '    printf("block %d\\n", (int)GetBlockIdx());', "say"),
         cache_folder(),
-        argv_compiler(["g++"]),
+        argv_compiler(default_toolchain().library_argv),
     )
     result = run(kernel, [source(np.ones(4, np.float32)), poisoned(4, np.float32)], blocks=2)
     assert result.printed == "block 0\nblock 1\n"

@@ -270,7 +270,7 @@ template <class To, class From> PA_FN To pa_float_to_int(From x) {
     const From limit = (From)(uint64_t(1) << (I::bits - 1)) * (I::is_signed ? From(1) : From(2));
     const From low = I::is_signed ? -limit : From(0);
     const bool fits = (x >= low) & (x < limit);
-    const To inside = (To)(fits & (pa_abs(x) >= From(1)) ? x : From(0));
+    const To inside = (To)((fits & (pa_abs(x) >= From(1))) ? x : From(0));
     return x >= limit ? I::max : (x < low ? I::min : inside);
   }
 }
