@@ -31,6 +31,7 @@ from pyasc.ir.diagnostics import ResourceError as ResourceError
 from pyasc.ir.diagnostics import ShapeError as ShapeError
 from pyasc.ir.diagnostics import UnsupportedError as UnsupportedError
 from pyasc.knobs import KnobError as KnobError
+from pyasc.language import random as random
 from pyasc.runtime.batch import compile as compile
 from pyasc.runtime.decorators import func as func
 from pyasc.runtime.decorators import kernel as kernel
@@ -81,6 +82,9 @@ def argmax(array: Any, axis: Any = ..., keepdims: _bool = ...) -> Any:
 def argmin(array: Any, axis: Any = ..., keepdims: _bool = ...) -> Any:
     """The index of the first smallest element along `axis` (of the flattened array by default)."""
 
+def argsort(array: Any, axis: Any = ...) -> Any:
+    """The indices that sort along `axis`; equal elements keep their order, NaN is last."""
+
 def asin(x: Any, /) -> Any:
     """inverse sine, in radians"""
 
@@ -111,6 +115,21 @@ def atomic_max(array: Any, index: Any, value: Any) -> None:
 def atomic_min(array: Any, index: Any, value: Any) -> None:
     """`array[index] = min(array[index], value)` in one indivisible step; NaN propagates."""
 
+def avg_pool2d(x: Any, kernel_size: Any, stride: Any = ..., padding: Any = ...) -> Any:
+    """The mean of each window of the last two axes; what is padded counts as zeros. Integers give float32."""
+
+def bitwise_and(x: Any, y: Any, /) -> Any:
+    """x & y"""
+
+def bitwise_not(x: Any, /) -> Any:
+    """every bit of an integer turned over; of a bool, its opposite"""
+
+def bitwise_or(x: Any, y: Any, /) -> Any:
+    """x | y"""
+
+def bitwise_xor(x: Any, y: Any, /) -> Any:
+    """x ^ y"""
+
 def breakpoint() -> None:
     """Stops in the debugger in plain Python (`kernel.py_func`); does nothing on a device."""
 
@@ -128,6 +147,9 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 def concatenate(arrays: Any, axis: Any = ...) -> Any:
     """Arrays joined along an axis."""
+
+def conv2d(x: Any, w: Any, bias: Any = ..., stride: Any = ..., padding: Any = ..., dilation: Any = ..., groups: Any = ...) -> Any:
+    """The correlation of (n, c, h, w) images with (f, c / groups, p, q) weights, plus `bias` of each filter."""
 
 def copy(src: Any, dst: Any) -> None:
     """Copies a block between buffers of one shape; either side may be a slice."""
@@ -165,6 +187,9 @@ def empty(shape: Any, dtype: Any = ...) -> Any:
 def empty_like(array: Any) -> Any:
     """Undefined contents in the shape and type of `array`."""
 
+def equal(x: Any, y: Any, /) -> Any:
+    """x == y"""
+
 def erf(x: Any, /) -> Any:
     """error function"""
 
@@ -183,8 +208,17 @@ def expm1(x: Any, /) -> Any:
 def eye(n: Any, m: Any = ..., dtype: Any = ...) -> Any:
     """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
 
+def fabs(x: Any, /) -> Any:
+    """absolute value, of integers as a float"""
+
 def floor(x: Any, /) -> Any:
     """largest integer not above x, as a float"""
+
+def floor_divide(x: Any, y: Any, /) -> Any:
+    """x // y"""
+
+def fmod(x: Any, y: Any, /) -> Any:
+    """the rest of x / y with the sign of x"""
 
 def full(shape: Any, value: Any, dtype: Any = ...) -> Any:
     """An array that holds `value` everywhere; its type is that of the value (float32 for a Python float)."""
@@ -195,8 +229,17 @@ def full_like(array: Any, value: Any) -> Any:
 def gelu(x: Any) -> Any:
     """The product of x and the normal distribution function: x * (1 + erf(x / sqrt(2))) / 2."""
 
+def greater(x: Any, y: Any, /) -> Any:
+    """x > y"""
+
+def greater_equal(x: Any, y: Any, /) -> Any:
+    """x >= y"""
+
 def hypot(x: Any, y: Any, /) -> Any:
     """sqrt(x*x + y*y) without overflow"""
+
+def invert(x: Any, /) -> Any:
+    """every bit of an integer turned over; of a bool, its opposite"""
 
 def isfinite(x: Any, /) -> Any:
     """whether x is neither NaN nor an infinity"""
@@ -209,6 +252,15 @@ def isnan(x: Any, /) -> Any:
 
 def layer_norm(x: Any, weight: Any = ..., bias: Any = ..., eps: float = ...) -> Any:
     """(x - mean) / sqrt(var + eps) over the last axis, times `weight`, plus `bias`."""
+
+def left_shift(x: Any, y: Any, /) -> Any:
+    """x << y"""
+
+def less(x: Any, y: Any, /) -> Any:
+    """x < y"""
+
+def less_equal(x: Any, y: Any, /) -> Any:
+    """x <= y"""
 
 def log(x: Any, /) -> Any:
     """natural logarithm"""
@@ -225,14 +277,26 @@ def log2(x: Any, /) -> Any:
 def log_softmax(x: Any, axis: Any = ...) -> Any:
     """The logarithm of `softmax`, without overflow."""
 
+def logical_and(x: Any, y: Any, /) -> Any:
+    """whether neither is zero"""
+
 def logical_not(x: Any, /) -> Any:
     """whether x is zero"""
+
+def logical_or(x: Any, y: Any, /) -> Any:
+    """whether one is not zero"""
+
+def logical_xor(x: Any, y: Any, /) -> Any:
+    """whether exactly one is not zero"""
 
 def matmul(a: Any, b: Any, dtype: Any = ...) -> Any:
     """The matrix product of the last two axes, in NumPy's type or, unrounded, in `dtype`."""
 
 def max(array: Any, axis: Any = ..., keepdims: _bool = ...) -> Any:
     """The largest element over `axis`; NaN propagates."""
+
+def max_pool2d(x: Any, kernel_size: Any, stride: Any = ..., padding: Any = ...) -> Any:
+    """The largest element of each window of the last two axes; `stride` is `kernel_size` by default. NaN propagates."""
 
 def maximum(x: Any, y: Any, /) -> Any:
     """the larger one; NaN if either is NaN"""
@@ -246,11 +310,17 @@ def min(array: Any, axis: Any = ..., keepdims: _bool = ...) -> Any:
 def minimum(x: Any, y: Any, /) -> Any:
     """the smaller one; NaN if either is NaN"""
 
+def mod(x: Any, y: Any, /) -> Any:
+    """x % y, with the sign of y"""
+
 def multiply(x: Any, y: Any, /) -> Any:
     """x * y"""
 
 def negative(x: Any, /) -> Any:
     """-x"""
+
+def not_equal(x: Any, y: Any, /) -> Any:
+    """x != y"""
 
 def ones(shape: Any, dtype: Any = ...) -> Any:
     """An array of ones."""
@@ -258,11 +328,17 @@ def ones(shape: Any, dtype: Any = ...) -> Any:
 def ones_like(array: Any) -> Any:
     """Ones of the shape and type of `array`."""
 
+def pad(array: Any, widths: Any, mode: str = ..., constant_values: Any = ...) -> Any:
+    """The array with `widths` elements before and after each axis: constants, or the edge repeated."""
+
 def parallel_for(start: Any, stop: Any = ..., step: Any = ...) -> Iterator[int]:
     """Like `range`, but the iterations may run on any core in any order; complete before what follows."""
 
 def parallel_for_grid(*sizes: Any) -> Iterator[tuple[Any, ...]]:
     """Every index tuple of a grid of these sizes, in parallel: `for n, f in asc.parallel_for_grid(N, F)`."""
+
+def positive(x: Any, /) -> Any:
+    """+x"""
 
 def power(x: Any, y: Any, /) -> Any:
     """x ** y"""
@@ -279,8 +355,14 @@ def reciprocal(x: Any) -> Any:
 def relu(x: Any) -> Any:
     """max(x, 0)"""
 
+def remainder(x: Any, y: Any, /) -> Any:
+    """x % y, with the sign of y"""
+
 def reshape(array: Any, shape: Any) -> Any:
     """The same elements in row-major order under another shape; one size may be -1."""
+
+def right_shift(x: Any, y: Any, /) -> Any:
+    """x >> y"""
 
 def rint(x: Any, /) -> Any:
     """nearest integer, ties to even, as a float"""
@@ -315,6 +397,9 @@ def sinh(x: Any, /) -> Any:
 def softmax(x: Any, axis: Any = ...) -> Any:
     """exp(x - max) / sum(exp(x - max)) along `axis`."""
 
+def sort(array: Any, axis: Any = ...) -> Any:
+    """The elements in ascending order along `axis` (None: of the flattened array), NaN last."""
+
 def split(array: Any, count: Any, axis: Any = ...) -> Any:
     """`count` equal parts along an axis, as views."""
 
@@ -345,6 +430,9 @@ def tan(x: Any, /) -> Any:
 def tanh(x: Any, /) -> Any:
     """hyperbolic tangent"""
 
+def topk(array: Any, k: Any, axis: Any = ...) -> Any:
+    """The `k` largest elements along `axis`, largest first, and their indices; of equal ones the first come first."""
+
 def transpose(array: Any, axes: Any = ...) -> Any:
     """The axes in the order `axes` (reversed by default)."""
 
@@ -365,3 +453,8 @@ def zeros(shape: Any, dtype: Any = ...) -> Any:
 
 def zeros_like(array: Any) -> Any:
     """Zeros of the shape and type of `array`."""
+
+e: float
+inf: float
+nan: float
+pi: float

@@ -68,8 +68,10 @@ def _functions(module: str, names: tuple[str, ...]) -> Iterator[str]:
             if isinstance(found, Elementwise):
                 parameters = ("x", "y")[: found.arity]
                 yield _function(name, f"({', '.join(f'{p}: Any' for p in parameters)}, /) -> Any", found.doc)
-            else:
+            elif callable(found):
                 yield _function(name, _LOOPS.get(name) or _signature(found), found.__doc__)
+            else:
+                yield f"{name}: {'None' if found is None else type(found).__name__}\n"
 
 
 def _function(name: str, signature: str, doc: str | None) -> str:

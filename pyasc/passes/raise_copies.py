@@ -43,9 +43,7 @@ def _raise(op: mem.Copy) -> None:
     at = Builder.before(op)
     type_ = op.target.type
     assert isinstance(type_, RefType)
-    extents = [
-        extent_value(at, dim, extent_operand(op.target, axis)) for axis, dim in enumerate(type_.shape)
-    ]
+    extents = [extent_value(at, dim, extent_operand(op.target, axis)) for axis, dim in enumerate(type_.shape)]
     axes = tuple(range(len(extents)))
 
     def body(inner: Builder, point: list[Value]) -> list[Value]:

@@ -59,6 +59,7 @@ def test_the_stub_has_every_public_name() -> None:
     }
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assigned = {node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)}
+    assigned |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
     assert set(dir(pyasc)) <= imported | defined | assigned
 
 
