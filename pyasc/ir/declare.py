@@ -281,6 +281,11 @@ class OpSpec:
         return tuple(part.position for part in self.operands if part.written)
 
     @cached_property
+    def has_exact_attributes(self) -> bool:
+        """Whether equal attributes are the same, as text and integers are, unlike `0.0`, `-0.0` and `False`."""
+        return all(part.annotation in ("str", "int") for part in self.attributes)
+
+    @cached_property
     def infers_all(self) -> bool:
         """Whether result types never need to be written."""
         return all(part.infer is not None for part in self.results)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,31 +19,27 @@ class DType:
     kind: str
     bits: int
     numpy: str
+    is_float: bool = field(init=False)
+    """Whether this is a floating-point type."""
+    is_integer: bool = field(init=False)
+    """Whether this is a signed or unsigned integer type (bool is neither)."""
+    is_signed: bool = field(init=False)
+    """Whether negative values exist in this type."""
+    is_bool: bool = field(init=False)
+    """Whether this is the truth-value type."""
+    bytes: int = field(init=False)
+    """Size of one element in memory; a bool takes one byte."""
 
-    @property
-    def is_float(self) -> bool:
-        """Whether this is a floating-point type."""
-        return self.kind == "f"
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether this is a signed or unsigned integer type (bool is neither)."""
-        return self.kind in "iu"
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether negative values exist in this type."""
-        return self.kind in "fi"
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether this is the truth-value type."""
-        return self.kind == "b"
-
-    @property
-    def bytes(self) -> int:
-        """Size of one element in memory; a bool takes one byte."""
-        return self.bits // 8
+    def __post_init__(self) -> None:
+        derived = {
+            "is_float": self.kind == "f",
+            "is_integer": self.kind in "iu",
+            "is_signed": self.kind in "fi",
+            "is_bool": self.kind == "b",
+            "bytes": self.bits // 8,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         return self.name

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,10 +44,13 @@ class SizeExpr:
         return tuple(sorted({name for monomial, _ in self.terms for name in monomial}))
 
     def __add__(self, other: SizeExpr | int) -> SizeExpr:
-        right = lift(other)
+        right = other if isinstance(other, SizeExpr) else constant(other)
         if not right.terms or not self.terms:
             return self if self.terms else right
-        return _normal([*self.terms, *right.terms])
+        total = dict(self.terms)
+        for monomial, coefficient in right.terms:
+            total[monomial] = total.get(monomial, 0) + coefficient
+        return _normal(total)
 
     def __sub__(self, other: SizeExpr | int) -> SizeExpr:
         return self + lift(other) * -1
@@ -55,8 +58,12 @@ class SizeExpr:
     def __mul__(self, other: SizeExpr | int) -> SizeExpr:
         if isinstance(other, int):
             return SizeExpr(tuple([(m, c * other) for m, c in self.terms])) if other else ZERO
-        right = other.terms
-        return _normal((tuple(sorted(m + n)), a * b) for m, a in self.terms for n, b in right)
+        total: dict[Monomial, int] = {}
+        for left, a in self.terms:
+            for right, b in other.terms:
+                monomial = tuple(sorted(left + right)) if left and right else left or right
+                total[monomial] = total.get(monomial, 0) + a * b
+        return _normal(total)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The value under `values`; raises KeyError for a name that is not bound."""
@@ -87,13 +94,16 @@ class SizeExpr:
 ZERO = SizeExpr(())
 
 
-def _normal(terms: Iterable[tuple[Monomial, int]]) -> SizeExpr:
-    total: dict[Monomial, int] = {}
-    for monomial, coefficient in terms:
-        total[monomial] = total.get(monomial, 0) + coefficient
+def _normal(total: Mapping[Monomial, int]) -> SizeExpr:
+    terms = [term for term in total.items() if term[1]]
     # Longest products first and the constant last, so that printing reads like a polynomial.
-    ordered = sorted(((m, c) for m, c in total.items() if c), key=lambda t: (-len(t[0]), t[0]))
-    return SizeExpr(tuple(ordered))
+    if len(terms) > 1:
+        terms.sort(key=_place)
+    return SizeExpr(tuple(terms))
+
+
+def _place(term: tuple[Monomial, int]) -> tuple[int, Monomial]:
+    return -len(term[0]), term[0]
 
 
 @lru_cache(maxsize=1024)

@@ -68,22 +68,24 @@ class _Reads:
 
     def find(self, roots: list[Value], key: Hashable) -> Operation | None:
         """An equal read whose memory has not been written since."""
-        scope: _Reads | None = self
+        scope: _Reads | None = self if roots else None
         while scope is not None:
-            found = scope.known.get(roots[0], {}).get(key) if roots else None
-            if found is not None:
-                return found
-            if any(scope.may_have_changed(root) for root in roots):
-                return None
+            known = scope.known.get(roots[0])
+            if known is not None and key in known:
+                return known[key]
+            for root in roots:
+                if scope.may_have_changed(root):
+                    return None
             scope = scope.outer
         return None
 
     def may_have_changed(self, root: Value) -> bool:
         """Whether something in this scope may have written memory of the root."""
+        if self.opaque or not self.written:
+            return self.opaque
         found = self._changed.get(root)
         if found is None:
-            found = self.opaque or any(may_alias(root, other) for other in self.written)
-            self._changed[root] = found
+            found = self._changed[root] = any(may_alias(root, other) for other in self.written)
         return found
 
     def add(self, roots: list[Value], key: Hashable, op: Operation) -> None:

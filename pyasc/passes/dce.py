@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import scf
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.traits import ALLOCATES, TERMINATOR, VIEW
+from pyasc.ir.traits import ALLOCATES, PURE, TERMINATOR, VIEW
 from pyasc.passes.analysis.effects import has_own_effect, read_refs, root_of, written_refs
 from pyasc.passes.base import Context, FunctionPass
 
@@ -69,11 +69,9 @@ class _Liveness:
         self._useless = _write_only_buffers(operations)
         self.need_op(func.body.block.terminator)
         for op in operations:
-            if (
-                op is not func
-                and has_own_effect(op)
-                and not (self._useless and self._writes_nothing_needed(op))
-            ):
+            if PURE in op.spec.traits or op is func or not has_own_effect(op):
+                continue
+            if not (self._useless and self._writes_nothing_needed(op)):
                 self.need_op(op)
         while self._worklist:
             self._propagate(self._worklist.pop())
@@ -83,11 +81,10 @@ class _Liveness:
         return bool(written) and all(root_of(ref) in self._useless for ref in written)
 
     def _need_all(self, values: Sequence[Value]) -> None:
-        known = self.values
-        new = [value for value in values if value not in known]
-        if new:
-            known.update(new)
-            self._worklist += new
+        for value in values:
+            if value not in self.values:
+                self.values.add(value)
+                self._worklist.append(value)
 
     def need_op(self, op: Operation) -> None:
         """Mark an operation, what it needs to run at all, and everything around it."""
@@ -106,14 +103,14 @@ class _Liveness:
                     self.need_op(block.last)
 
     def _propagate(self, value: Value) -> None:
-        owner = value.owner
-        if not isinstance(owner, Operation):
-            self._need_all(_argument_sources(owner, value.index))
+        op = value.op
+        if op is None:
+            self._need_all(_argument_sources(value))
             return
-        if owner not in self.operations:
-            self.need_op(owner)
-        if owner.regions:
-            self._need_all(_result_sources(owner, value.index))
+        if op not in self.operations:
+            self.need_op(op)
+        if op.regions:
+            self._need_all(_result_sources(op, value.index))
 
 
 def _control_operands(op: Operation) -> Sequence[Value]:
@@ -147,8 +144,10 @@ def _result_sources(op: Operation, index: int) -> Sequence[Value]:
             return ()
 
 
-def _argument_sources(block: Block, index: int) -> Sequence[Value]:
+def _argument_sources(argument: Value) -> Sequence[Value]:
     """The values that a block argument is one of."""
+    block, index = argument.block, argument.index
+    assert block is not None
     match block.parent_op:
         case scf.For() as op if index > 0:
             return (op.operands[2 + index], block.terminator.operands[index - 1])

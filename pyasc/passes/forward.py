@@ -70,6 +70,8 @@ def watched_roots(func: Func) -> set[Value]:
     loaded: dict[Value, None] = {}
     stored: Counter[Value] = Counter()
     for op in func.nested():
+        if PURE in op.spec.traits:
+            continue
         if isinstance(op, mem.Load):
             loaded[root_of(op.ref)] = None
         elif isinstance(op, mem.Store):
@@ -175,16 +177,16 @@ class _Forwarder:
                 self._load(op, contents)
             elif isinstance(op, mem.Store):
                 self._store(op, contents)
-            elif PURE not in op.spec.traits:
+            elif contents.known and PURE not in op.spec.traits:
                 contents.after(self.effects.of(op))
 
     def _visit_regions(self, op: Operation, contents: _Contents) -> None:
-        effects = self.effects.of(op)
-        branch = BRANCH in op.spec.traits
+        effects = None if BRANCH in op.spec.traits or not contents.known else self.effects.of(op)
         for region in op.regions:
             for block in region.blocks:
-                self.visit(block, contents.inside(None if branch else effects))
-        contents.after(effects)
+                self.visit(block, contents.inside(effects))
+        if contents.known:
+            contents.after(self.effects.of(op))
 
     def _load(self, op: mem.Load, contents: _Contents) -> None:
         if root_of(op.ref) not in self.watched:

@@ -30,13 +30,12 @@ After:
 
 from __future__ import annotations
 
-from pyasc.ir.core import Operation
+from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import LOOP, PURE
 from pyasc.passes.analysis.effects import EffectTable
 from pyasc.passes.analysis.speculation import SafeAccesses
-from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -71,19 +70,23 @@ class _Mover:
         before = self.moved
         for region in loop.regions:
             for block in region.blocks:
+                # What an operation sees inside the loop stands in its own block.
+                staying = set(block.args)
                 for op in block:
-                    if op is not block.last and self._may_move(op, loop):
+                    if op is not block.last and self._may_move(op, loop, staying):
                         loop.parent.insert_before(loop, op)
                         self.moved += 1
+                    else:
+                        staying.update(op.results)
         if self.moved > before:
             self.effects.forget(loop)
 
-    def _may_move(self, op: Operation, loop: Operation) -> bool:
+    def _may_move(self, op: Operation, loop: Operation, staying: set[Value]) -> bool:
+        if not staying.isdisjoint(op.operands):
+            return False
         if op.regions:
-            return self.effects.of(op).pure and _is_invariant(op, loop) and not _may_hang(op)
-        if PURE in op.spec.traits:
-            return _is_invariant(op, loop)
-        return isinstance(op, mem.Load) and _is_invariant(op, loop) and self._may_read_early(op, loop)
+            return self.effects.of(op).pure and not _depends_on(op, staying) and not _may_hang(op)
+        return PURE in op.spec.traits or (isinstance(op, mem.Load) and self._may_read_early(op, loop))
 
     def _may_read_early(self, op: mem.Load, loop: Operation) -> bool:
         effects = self.effects.of(loop)
@@ -111,14 +114,6 @@ def _may_hang(op: Operation) -> bool:
     return any(isinstance(each, scf.While) for each in op.walk())
 
 
-def _is_invariant(op: Operation, loop: Operation) -> bool:
-    # What the operation sees inside the loop stands in its own block.
-    for value in op.operands:
-        if value.block is op.parent:
-            return False
-    return not op.regions or all(
-        not is_inside(value, loop) or is_inside(value, op)
-        for each in op.walk()
-        for value in each.operands
-        if each is not op
-    )
+def _depends_on(op: Operation, values: set[Value]) -> bool:
+    """Whether anything nested in the operation uses one of the values."""
+    return any(not values.isdisjoint(each.operands) for each in op.nested())

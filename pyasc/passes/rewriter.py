@@ -159,8 +159,10 @@ class Rewriter:
         return changed
 
     def _visit(self, op: Operation, patterns: Sequence[Pattern]) -> bool:
-        used = [result for result in op.results if result.uses]
-        if not used and not op.regions and is_silent(op):
+        uses = 0
+        for result in op.results:
+            uses += len(result.uses)
+        if not uses and not op.regions and is_silent(op):
             self.erase(op)
             self._count("dead operation")
             return True

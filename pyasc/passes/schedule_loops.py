@@ -17,7 +17,7 @@ from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant
-from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, TERMINATOR
+from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.costs import DEFAULT_TRIPS, SLOW, SLOW_COST, TRANSCENDENTAL, TRANSCENDENTAL_COST
@@ -109,6 +109,12 @@ def _body_work(block: Block, polynomials: Polynomials) -> SizeExpr:
 
 def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr | int:
     match op:
+        case arith.Elementwise(fn=fn):
+            return TRANSCENDENTAL_COST if fn in TRANSCENDENTAL else SLOW_COST if fn in SLOW else 1
+        case mem.Load() | mem.Store() | mem.Atomic():
+            return 1
+        case _ if not op.regions:
+            return 0
         case scf.For():
             return _positive(_body_work(op.body.block, polynomials)) * _trips(op, polynomials)
         case scf.While():
@@ -116,12 +122,8 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr | int:
             return inner * DEFAULT_TRIPS
         case scf.If():
             return _body_work(op.then.block, polynomials) + _body_work(op.otherwise.block, polynomials)
-        case arith.Elementwise():
-            return TRANSCENDENTAL_COST if op.fn in TRANSCENDENTAL else SLOW_COST if op.fn in SLOW else 1
-        case mem.Load() | mem.Store() | mem.Atomic():
-            return 1
         case _:
-            return 1 if op.regions and TERMINATOR not in op.spec.traits else 0
+            return 1
 
 
 def _trips(loop: scf.For, polynomials: Polynomials) -> SizeExpr:

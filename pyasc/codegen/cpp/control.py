@@ -11,7 +11,7 @@ from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.lower import FunctionLowering
 from pyasc.codegen.cpp.nodes import RELATION, Expr
 from pyasc.codegen.cpp.outline import captures, referenced_names
-from pyasc.codegen.cpp.values import add_all, multiply, size_expression
+from pyasc.codegen.cpp.values import add, multiply, size_expression
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, scf
 
@@ -119,8 +119,9 @@ def _body(
 ) -> list[nodes.Node]:
     """A loop body and the assignments that make the next iteration's carried values."""
     outer, state.out = state.out, []
+    readers = _readers(state, block) if carried else {}
     for value, name in zip(block.terminator.operands, variables, strict=False):
-        if carried and _updates_in_place(state, name, value, block):
+        if carried and _updates_in_place(readers.get(name, ()), value, block):
             state.targets[value] = name
     for op in block:
         if op is not block.last:
@@ -132,16 +133,20 @@ def _body(
     return inner
 
 
-def _updates_in_place(state: FunctionLowering, name: str, value: Value, block: Block) -> bool:
-    """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later.
+def _readers(state: FunctionLowering, block: Block) -> dict[str, list[Value]]:
+    """The arguments that each variable is read through: a `while` may hand one on twice, or in another order."""
+    readers: dict[str, list[Value]] = {}
+    for arg in block.args:
+        readers.setdefault(state.exprs[arg].text, []).append(arg)
+    return readers
 
-    A `while` may hand its variables on in another order, or one of them twice, so all who read it are asked.
-    """
+
+def _updates_in_place(readers: Sequence[Value], value: Value, block: Block) -> bool:
+    """Whether the next value may overwrite the variable where it is computed: nothing reads the old one later."""
     op = value.op
     if op is None or op.parent is not block or op.regions:
         return False
-    readers = [arg for arg in block.args if state.exprs[arg].text == name]
-    return all(use is op for arg in readers for use in arg.uses)
+    return all(arg.uses.keys() <= {op} for arg in readers)
 
 
 def _assign(
@@ -174,7 +179,7 @@ def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: 
         loop = nodes.For(counter, "begin", f"{counter} < end", f"{counter}++", body, _pragmas(op, ()))
     else:
         turn = state.names.fresh("k")
-        first = nodes.Declare("int64_t", counter, add_all([lower, multiply(Expr(turn), step)]).text)
+        first = nodes.Declare("int64_t", counter, add(lower, multiply(Expr(turn), step)).text, const=True)
         loop = nodes.For(turn, "begin", f"{turn} < end", f"{turn}++", [first, *body], _pragmas(op, ()))
     state.depth -= 1
     mentioned = referenced_names([loop])

@@ -40,4 +40,4 @@ def emit_cpp(modules: Sequence[func.Module], source: str, options: EmitOptions |
         functions.append(state.run())
         prints = tuple((p.format, tuple(str(v.type) for v in p.values)) for p in state.prints)
         kernels.append(EmittedKernel(function.symbol, tuple(state.sites), prints))
-    return EmittedUnit(render(nodes.Unit(source, functions)), tuple(kernels))
+    return EmittedUnit(render(nodes.Unit(source, functions)) + "\n", tuple(kernels))

@@ -10,12 +10,12 @@ from pyasc.codegen.cpp import functions, nodes, vectors
 from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.names import Names
 from pyasc.codegen.cpp.nodes import PRIMARY, Expr
-from pyasc.codegen.cpp.outline import referenced_names
 from pyasc.codegen.cpp.values import Buffer, add_all, may_inline, multiply, size_expression
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
+from pyasc.ir.traits import CONSTANT
 from pyasc.ir.types import RefType, VectorType, dtype_of
 
 STACK_LIMIT = 32 * 1024
@@ -58,12 +58,13 @@ class FunctionLowering:
     outlined: list[nodes.Outlined] = field(default_factory=list)
     out: list[nodes.Node] = field(default_factory=list)
     depth: int = 0
+    fails: bool = False
 
     def run(self) -> nodes.Function:
         """The whole function."""
         params = self._params()
         body = hoist_buffers(self._block(self.func.body.block))
-        if "failure" in referenced_names(body):
+        if self.fails:
             body.insert(0, nodes.Declare("pa_failure", "failure", "{0, fault}", const=False))
         return nodes.Function(
             name=self.func.symbol,
@@ -118,13 +119,12 @@ class FunctionLowering:
 
     def expr(self, value: Value) -> Expr:
         """The expression of a scalar or vector value. A deferred one is consumed."""
-        if value in self.pending:
-            return self.pending.pop(value)
-        return self.exprs[value]
+        return self.pending.pop(value) if value in self.pending else self.exprs[value]
 
     def all(self, values: Sequence[Value]) -> list[Expr]:
         """The expressions of several values."""
-        return [self.expr(value) for value in values]
+        pending, exprs = self.pending, self.exprs
+        return [pending.pop(value) if value in pending else exprs[value] for value in values]
 
     def define(self, value: Value, expr: Expr, reads: bool = False) -> None:
         """Bind a result: assigned to the variable it is the next value of, inlined at its use, or named."""
@@ -145,7 +145,7 @@ class FunctionLowering:
     def _depends_on_memory(self, value: Value) -> bool:
         # An inlined expression may contain an inlined load, so it must not move past a write either.
         op = value.op
-        return op is not None and not op.has("constant")
+        return op is not None and CONSTANT not in op.spec.traits
 
     def name_value(self, value: Value, expr: Expr, const: bool = True) -> str:
         """Declare a variable that holds the value."""
@@ -155,7 +155,7 @@ class FunctionLowering:
         return name
 
     def declare(self, type_: str, name: str, value: str, const: bool = True) -> None:
-        """Declare a variable and remember it for outlining."""
+        """Declare a variable, const unless it is assigned again, and remember it for outlining."""
         self.variables[name] = nodes.Variable(type_, name)
         self.out.append(nodes.Declare(type_, name, value, const))
 
@@ -177,6 +177,7 @@ class FunctionLowering:
 
     def failing(self, site: str, values: Sequence[str] = ()) -> str:
         """The statement that leaves the current function with a failure."""
+        self.fails = True
         args = ", ".join([site, *(f"(int64_t)({v})" for v in values)])
         if self.depth:
             return f"return (void)pa_fail(failure, {args});"

@@ -37,12 +37,12 @@ class Node(Record, frozen=False):
 
 
 class Declare(Node, frozen=False):
-    """`type name = value;`, const unless it is assigned again."""
+    """`type name = value;`"""
 
     type: str
     name: str
     value: str
-    const: bool = True
+    const: bool
 
 
 class Assign(Node, frozen=False):

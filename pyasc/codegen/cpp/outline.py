@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, Variable
@@ -14,27 +14,34 @@ _IDENTIFIER = re.compile(r"(?<![\w.])(?<!::)(?<!->)[A-Za-z_][A-Za-z_0-9]*")
 
 
 @cache
-def _parts(kind: type[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields of a kind of node that hold text, types apart, and those that hold lists of nodes."""
-    names = kind.__match_args__
-    children = tuple(name for name in names if str(kind.__annotations__[name]).startswith("list["))
-    return tuple(name for name in names if name not in (*children, "type")), children
+def _parts(kind: type[Node]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The fields of a kind of node that hold text, types apart, tuples of text, and lists of nodes."""
+    types = {name: str(kind.__annotations__[name]) for name in kind.__match_args__}
+    return (
+        tuple(name for name, type_ in types.items() if type_ == "str" and name != "type"),
+        tuple(name for name, type_ in types.items() if type_ == "tuple[str, ...]"),
+        tuple(name for name, type_ in types.items() if type_.startswith("list[")),
+    )
 
 
-def walk(body: Iterable[Node]) -> Iterator[Node]:
+def walk(body: Iterable[Node]) -> list[Node]:
     """All nodes, parents before children."""
+    found: list[Node] = []
     for node in body:
-        yield node
-        for name in _parts(type(node))[1]:
-            yield from walk(getattr(node, name))
+        found.append(node)
+        for name in _parts(type(node))[2]:
+            found += walk(getattr(node, name))
+    return found
 
 
 def referenced_names(body: Iterable[Node]) -> dict[str, None]:
     """Every identifier that occurs in the text of `body`, in order of first appearance."""
     texts: list[str] = []
     for node in walk(body):
-        for name in _parts(type(node))[0]:
-            texts += _texts(getattr(node, name))
+        single, several, _ = _parts(type(node))
+        texts += [getattr(node, name) for name in single]
+        for name in several:
+            texts += getattr(node, name)
     return dict.fromkeys(_IDENTIFIER.findall("\n".join(texts)))
 
 
@@ -60,9 +67,3 @@ def captures(
     """The variables from outside among the names that `body` mentions."""
     inner = declared_names(body) | own
     return [variables[name] for name in mentioned if name in variables and name not in inner]
-
-
-def _texts(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [item for item in value if isinstance(item, str)] if isinstance(value, tuple) else []

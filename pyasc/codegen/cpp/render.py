@@ -3,32 +3,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
 from pyasc.codegen.cpp import nodes
 from pyasc.codegen.templates import macros
+from pyasc.ir.record import Record
 
 INDENT = "  "
 
 
+class _Template(Record):
+    """How a kind of node is printed: what reads its fields and its comment, its macro, and the positions of fields
+    that hold statements or functions.
+    """
+
+    read: Callable[[nodes.Node], tuple[Any, ...]]
+    macro: Callable[..., str]
+    blocks: tuple[int, ...]
+    functions: tuple[int, ...]
+
+
+@cache
+def _template(kind: type[nodes.Node]) -> _Template:
+    types = [str(kind.__annotations__[name]) for name in kind.__match_args__]
+    return _Template(
+        attrgetter(*kind.__match_args__, "comment"),
+        getattr(macros("pyasc.codegen.cpp"), kind.__name__),
+        tuple(i for i, type_ in enumerate(types) if type_ == "list[Node]"),
+        tuple(i for i, type_ in enumerate(types) if type_ in ("list[Function]", "list[Outlined]")),
+    )
+
+
 def render(node: nodes.Node) -> str:
     """The text of one node and everything in it."""
-    macro = getattr(macros("pyasc.codegen.cpp"), type(node).__name__)
-    match node:
-        case nodes.Unit(functions=functions):
-            text = macro(node, "\n\n".join(render(function) for function in functions))
-        case nodes.Function(body=body, outlined=outlined):
-            before = "".join(render(part) + "\n\n" for part in outlined)
-            text = macro(node, _block(body), before)
-        case nodes.For(body=body) | nodes.While(body=body) | nodes.Outlined(body=body):
-            text = macro(node, _block(body))
-        case nodes.If(then=then, otherwise=otherwise):
-            text = macro(node, _block(then), _block(otherwise))
-        case _:
-            text = macro(node)
-    text = text.strip("\n") + ("\n" if isinstance(node, nodes.Unit) else "")
-    return f"// {node.comment}\n{text}" if node.comment else text
+    template = _template(type(node))
+    *fields, comment = template.read(node)
+    for number in template.blocks:
+        fields[number] = _block(fields[number])
+    for number in template.functions:
+        fields[number] = "".join([render(each) + "\n\n" for each in fields[number]])
+    text = template.macro(*fields).strip("\n")
+    return f"// {comment}\n{text}" if comment else text
 
 
-def _block(body: list[nodes.Node]) -> str:
-    lines = "\n".join(render(node) for node in body).split("\n")
+def _block(body: Sequence[nodes.Node]) -> str:
+    text = "\n".join([render(node) for node in body])
     # Preprocessor lines keep to the left margin of their statement, as clang-format leaves pragmas.
-    return "\n".join(INDENT + line if line else line for line in lines)
+    if not text or "\n\n" in text:
+        return "\n".join(INDENT + line if line else line for line in text.split("\n"))
+    return INDENT + text.replace("\n", "\n" + INDENT)

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyasc.codegen.cpp.nodes import PRIMARY, PRODUCT, SUM, Expr
-from pyasc.ir.core import Operation, Value
+from pyasc.ir.core import Value
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import CONSTANT, PURE, READS
+
+ZERO = Expr("0")
 
 
 class Buffer(Record):
@@ -22,10 +26,10 @@ class Buffer(Record):
         if self.strides is not None:
             return add_all([multiply(i, s) for i, s in zip(indices, self.strides, strict=True)])
         if not indices:
-            return Expr("0")
+            return ZERO
         total = indices[0]
         for index, extent in zip(indices[1:], self.extents[1:], strict=True):
-            total = add_all([multiply(total, extent), index])
+            total = add(multiply(total, extent), index)
         return total
 
     def element(self, indices: list[Expr]) -> Expr:
@@ -44,26 +48,26 @@ class Buffer(Record):
 
 def add_all(parts: list[Expr]) -> Expr:
     """A sum without its zero terms."""
-    kept = [part for part in parts if part.text != "0"]
-    if not kept:
-        return Expr("0")
-    if len(kept) == 1:
-        return kept[0]
-    text = kept[0].inside(SUM)
-    for part in kept[1:]:
-        negative = part.text.startswith("-") and part.text[1:].isdigit()
-        text += f" - {part.text[1:]}" if negative else f" + {part.inside(SUM + 1)}"
-    return Expr(text, SUM)
+    return reduce(add, parts, ZERO)
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    """A sum, without adding zero."""
+    if right.text == "0":
+        return left
+    if left.text == "0":
+        return right
+    if right.text.startswith("-") and right.text[1:].isdigit():
+        return Expr(f"{left.inside(SUM)} - {right.text[1:]}", SUM)
+    return Expr(f"{left.inside(SUM)} + {right.inside(SUM + 1)}", SUM)
 
 
 def multiply(left: Expr, right: Expr) -> Expr:
     """A product, without multiplying by zero or one."""
-    if "0" in (left.text, right.text):
-        return Expr("0")
-    if left.text == "1":
-        return right
-    if right.text == "1":
+    if left.text == "0" or right.text == "1":
         return left
+    if right.text == "0" or left.text == "1":
+        return right
     return Expr(f"{left.inside(PRODUCT)} * {right.inside(PRODUCT + 1)}", PRODUCT)
 
 
@@ -86,18 +90,15 @@ def size_expression(size: SizeExpr | int, names: dict[str, str]) -> Expr:
 def may_inline(value: Value) -> bool:
     """Whether a value may be written where it is used: cheap constants always, others at one use in their block."""
     op = value.op
-    if op is None or value.owner is None:
+    if op is None:
         return False
-    if op.has(CONSTANT):
+    traits = op.spec.traits
+    if CONSTANT in traits:
         return True
-    if not (op.has(PURE) or op.has(READS)) or op.regions or len(op.results) != 1:
+    if not (PURE in traits or READS in traits) or op.regions or len(op.results) != 1:
         return False
-    if len(value.uses) != 1:
+    # A name from Python is one that the reader should see again.
+    if value.name or len(value.uses) != 1:
         return False
     ((user, count),) = value.uses.items()
-    return count == 1 and user.parent is op.parent and not value_name_matters(op, value)
-
-
-def value_name_matters(op: Operation, value: Value) -> bool:
-    """Whether Python gave the value a name that the reader should see again."""
-    return bool(value.name) and not op.has(CONSTANT)
+    return count == 1 and user.parent is op.parent

@@ -13,6 +13,8 @@ from pyasc.ir.traits import (
     ALLOCATES,
     BRANCH,
     CHECKS,
+    COMMUTATIVE,
+    CONSTANT,
     EFFECT,
     LOOP,
     PURE,
@@ -24,6 +26,7 @@ from pyasc.ir.traits import (
 from pyasc.ir.types import RefType
 
 _HARMLESS = frozenset((PURE, READS, ALLOCATES, LOOP, BRANCH))
+_INERT = frozenset((PURE, TERMINATOR, CONSTANT, COMMUTATIVE))
 _KNOWN = frozenset((PURE, READS, WRITES, ALLOCATES, CHECKS, TERMINATOR, LOOP, BRANCH))
 
 
@@ -164,7 +167,7 @@ class EffectTable:
                 for inner in block:
                     if inner.regions:
                         _merge(made, self.of(inner))
-                    elif PURE not in inner.spec.traits:
+                    elif not inner.spec.traits <= _INERT:
                         _add_own(made, inner)
         return made
 

@@ -18,15 +18,16 @@ _COMMUTATIVE_FUNCTIONS = frozenset(row.name for row in TABLE.values() if row.com
 
 def key_of(op: Operation) -> Hashable:
     """What makes two operations equal: class, operands, attributes, and result types where these do not follow."""
-    operands = op.operands
+    operands, spec = op.operands, op.spec
     if len(operands) > 1 and _is_commutative(op):
         operands = sorted(operands, key=id)
+    attributes = op.attrs.values()
     return (
         type(op),
         op.segments,
         tuple(operands),
-        tuple([v if isinstance(v, str) else _attribute_key(v) for v in op.attrs.values()]),
-        () if op.spec.infers_all else tuple([value.type for value in op.results]),
+        tuple(attributes) if spec.has_exact_attributes else tuple([_attribute_key(v) for v in attributes]),
+        () if spec.infers_all else tuple([value.type for value in op.results]),
         # A constant with a name in capitals is one of its own to the reader of what is emitted.
         op.results[0].name if isinstance(op, arith.Constant) and op.results[0].name.isupper() else "",
     )

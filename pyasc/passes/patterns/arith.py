@@ -16,6 +16,8 @@ from pyasc.passes.analysis.affine import constant_of
 from pyasc.passes.analysis.constants import Number, fold_operation, wrap
 from pyasc.passes.rewriter import Rewriter
 
+_COMMUTATIVE = frozenset(row.name for row in TABLE.values() if row.commutative)
+
 Rule = Callable[[arith.Elementwise, Rewriter], Value | None]
 
 
@@ -46,23 +48,19 @@ def share_constant(op: Operation, rewriter: Rewriter) -> bool:
 def simplify_elementwise(op: Operation, rewriter: Rewriter) -> bool:
     """Apply the rules of the operation's function."""
     assert isinstance(op, arith.Elementwise)
-    if constant_of(op.operands[-1]) is not None:
-        if fold_constants(op, rewriter) or _apply(_CONSTANT_RULES, op, rewriter):
+    fn, operands = op.fn, op.operands
+    if isinstance(operands[-1].op, arith.Constant):
+        if fold_constants(op, rewriter) or _apply(_CONSTANT_RULES.get(fn, ()), op, rewriter):
             return True
-    elif constant_of(op.operands[0]) is not None and _is_commutative(op):
-        op.operands = op.operands[::-1]
+    elif isinstance(operands[0].op, arith.Constant) and fn in _COMMUTATIVE:
+        op.operands = operands[::-1]
         rewriter.changed(op)
         return True
-    return _apply(_RULES, op, rewriter)
+    return fn in _RULES and _apply(_RULES[fn], op, rewriter)
 
 
-def _is_commutative(op: arith.Elementwise) -> bool:
-    row = TABLE.get(op.fn)
-    return row is not None and row.commutative
-
-
-def _apply(rules: dict[str, tuple[Rule, ...]], op: arith.Elementwise, rewriter: Rewriter) -> bool:
-    for rule in rules.get(op.fn, ()):
+def _apply(rules: tuple[Rule, ...], op: arith.Elementwise, rewriter: Rewriter) -> bool:
+    for rule in rules:
         value = rule(op, rewriter)
         if value is not None:
             rewriter.replace(op, [value])
