@@ -144,8 +144,9 @@ def _fill(frame: Frame, op: tile.Fill) -> Sequence[Any]:
 def _iota(frame: Frame, op: tile.Iota) -> Sequence[Any]:
     dtype = dtype_of(op.target.type)
     box = _target(frame, op.target, frame.all(op.sizes))
-    steps = convert(np.arange(box.shape[-1]), dtypes.i64, dtype)
-    box[...] = evaluate("add", carried(frame[op.start], dtype), steps, dtype=dtype)
+    steps = convert(np.arange(box.shape[op.axis]), dtypes.i64, dtype)
+    along = np.expand_dims(steps, tuple(range(1, box.ndim - op.axis % box.ndim)))
+    box[...] = evaluate("add", carried(frame[op.start], dtype), along, dtype=dtype)
     return ()
 
 

@@ -217,9 +217,9 @@ class _Lowering:
 
     def _with_variant(self, phase: Phase, work: Operation) -> list[Phase]:
         """A phase, and where its tiles hold some sizes alone, one that takes its place for the others."""
-        if not phase.limits:
+        limit = next((each for each in phase.limits if each.error == "LaunchError"), None)
+        if limit is None:
             return [phase]
-        (limit,) = phase.limits
         other = self._function([work])
         try:
             variant = Phase(other, lower_phase(other.function, self.soc, lines=True))

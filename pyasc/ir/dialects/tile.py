@@ -224,11 +224,12 @@ class Fill(Operation, name="tile.fill", traits=[WRITES]):
 
 
 class Iota(Operation, name="tile.iota", traits=[WRITES]):
-    """`start`, `start + 1`, ... along the last axis."""
+    """`start`, `start + 1`, ... along an axis, by default the last one."""
 
     start: Value = operand(SCALAR)
     target: Value = operand(ON_CHIP, written=True)
     sizes: Sequence[Value] = operands(I64)
+    axis: int = attribute(default=-1)
 
     def verify_op(self) -> Iterable[str]:
         """The first value has the tile's dtype."""

@@ -12,7 +12,7 @@ from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, mem, scf, tile
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu
+from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
@@ -60,7 +60,7 @@ class Box:
     pitch: Value | None
 
 
-Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Broadcast | tile.Reduce | tile.Fold
+Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Iota | tile.Broadcast | tile.Reduce | tile.Fold
 _METHODS = ("CopyIn", "Compute", "CopyOut")
 
 
@@ -265,9 +265,9 @@ class Methods:
         assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
-            self.spreads.pop(op.target, None)
+            self.spreads.pop(_buffer(op.target), None)
             return
-        self.spreads.pop(op.target, None)
+        self.spreads.pop(_buffer(op.target), None)
         scratch = None
         if isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS:
             assert self.scratch is not None
@@ -282,6 +282,8 @@ class Methods:
                 calls.cast(target, tensors.of(op.source), op.rounding)
             case tile.Fill():
                 calls.fill(target, self.phase.value(op.value))
+            case tile.Iota():
+                calls.iota(target, self.phase.value(op.start))
             case tile.Broadcast():
                 calls.move(target, tensors.of(op.source))
             case tile.Reduce() | tile.Fold():
@@ -358,7 +360,8 @@ class Methods:
 
     def _spread(self, tensors: TensorMap, tensor: Value, count: Value, size: int) -> Value:
         """One value a row over a block of 32 bytes a row, made once until the value changes."""
-        tile_ = next(key for key, value in tensors.known.items() if value is tensor)
+        base = root(tensor)
+        tile_ = next(key for key, value in tensors.known.items() if value is base)
         if tile_ not in self.spreads:
             if tile_ not in self.spread_buffers:
                 self.spread_buffers[tile_] = self._buffer_of(f"{tile_.name or 'row'}Spread", size)
@@ -367,7 +370,7 @@ class Methods:
             made = tensors.at.value(asc.Get(buffer=self.spread_buffers[tile_], types=[type_]), "spread")
             spread_over(tensors.at, tensor, made, count)
             self.spreads[tile_] = made
-        return self.spreads[tile_]
+        return recast(tensors.at, self.spreads[tile_], dtype_of(tensor.type))
 
 
 @dataclass

@@ -120,6 +120,10 @@ class VectorCalls:
         """One scalar in every element."""
         self.at.insert(asc_vector.Duplicate(dst=target, scalar=value, amount=[self.count]))
 
+    def iota(self, target: Value, first: Value) -> None:
+        """Numbers that grow by one."""
+        self.at.insert(asc_vector.CreateVecIndex(dst=target, first=first, count=self.count))
+
     def move(self, target: Value, source: Value) -> None:
         """A copy inside UB, by whole blocks of 32 bytes."""
         amount = self._rounded(32 // dtype_of(target.type).bytes)

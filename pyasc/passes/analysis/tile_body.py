@@ -12,6 +12,7 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import st
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.tile_counters import Intervals, Wide
 from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register
 
@@ -46,6 +47,8 @@ class BodyBuilder:
         self.elements = Elements(Program())
         self.legaliser = Legaliser(self.elements.program, at)
         self.program = self.elements.program
+        self.wide = Wide(self.legaliser, Intervals(at))
+        self.legaliser.wide = self.wide
 
     def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
         """The register that an access fills; equal ones share it."""

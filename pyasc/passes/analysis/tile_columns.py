@@ -137,6 +137,7 @@ class _Columns:
         # What is reduced lives to the end, in a temporary or in the input it is.
         program.outputs += self.values
         program.prune()
+        self.work.builder.wide.intervals.check()
         program.outputs.clear()
         program.kept += list(dict.fromkeys(self.values))
         buffers = 2 * len(self.values) + (0 if self.op.inits else len(self.values))

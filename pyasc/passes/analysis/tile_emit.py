@@ -16,7 +16,7 @@ from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import Instruction, Operand, Program, Register
+from pyasc.passes.analysis.tile_program import COLUMN, Instruction, Operand, Program, Register
 
 LINE_BYTES = 512
 """Accesses of several cores to one such window of global memory are serialised."""
@@ -137,7 +137,7 @@ class TileEmitter:
     """Emits a program inside the loop over tiles.
 
     `shape` is that of a full tile's buffers, `extents` fill its open axes, `capacity` is their product's bound;
-    `sizes` is the corner in use.
+    `sizes` is the corner in use, `point` the counters of the nest where the tile starts.
     """
 
     at: Builder
@@ -147,6 +147,7 @@ class TileEmitter:
     extents: Mapping[str, Sequence[Value]]
     capacity: Mapping[str, int]
     sizes: Mapping[str, Sequence[Value]]
+    point: Sequence[Value] = ()
     buffers: dict[tuple[Slot, DType], Value] = field(
         default_factory=lambda: dict[tuple[Slot, DType], Value]()
     )
@@ -202,8 +203,8 @@ class TileEmitter:
                 op = tile.Fill(value=args[0], target=target, sizes=sizes)
             case "move":
                 op = tile.Broadcast(source=args[0], target=target, sizes=sizes)
-            case "iota":
-                op = tile.Iota(start=args[0], target=target, sizes=sizes)
+            case "index":
+                op = self._index(each, target, sizes)
             case "reduce":
                 assert isinstance(each.args[0], Register)
                 op = tile.Reduce(
@@ -217,6 +218,16 @@ class TileEmitter:
             case _:
                 op = tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)
         self.at.insert(op)
+
+    def _index(self, each: Instruction, target: Value, sizes: Sequence[Value]) -> tile.Iota | tile.Fill:
+        """A loop counter: growing from where the tile starts, or the same for all of it."""
+        kind, number = each.mode.split()
+        start = self.at.value(arith.Cast.to(self.point[int(number)], dtypes.i32))
+        if kind == "fill":
+            return tile.Fill(value=start, target=target, sizes=sizes)
+        return tile.Iota(
+            start=start, target=target, sizes=sizes, axis=0 if each.target.cover == COLUMN else -1
+        )
 
 
 I64 = dtypes.i64

@@ -31,6 +31,7 @@ from pyasc.passes.analysis.affine import Polynomials, index, materialise
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access, BodyBuilder, guarded_writes, stored_dtype
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
+from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
@@ -41,13 +42,14 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import FULL
 
 
 def is_flat(op: st.Apply) -> bool:
     """Whether every array is walked in memory order, or not at all, and nothing is combined."""
     if op.combined or any(kind != "parallel" for kind in op.iterators):
+        return False
+    if op.rank > 1 and any(counter.uses for counter in op.body.block.args[: op.rank]):
         return False
     if op.rank == 1:
         pairs = list(zip((*op.inputs, *op.outputs), (*op.input_maps, *op.output_maps), strict=True))
@@ -103,6 +105,7 @@ def lower_flat(op: st.Apply, soc: Soc) -> Value:
     _bind_inputs(builder, op, at)
     guarded_writes(builder, op, builder.body(op))
     builder.program.prune()
+    builder.wide.intervals.check()
     total, lower = _extent(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
     blocks = cores_for(at, total, line, soc.vector_cores)
@@ -118,9 +121,11 @@ def lower_flat(op: st.Apply, soc: Soc) -> Value:
 
 def _bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder) -> None:
     block = op.body.block
-    for counter in block.args[: op.rank]:
-        if counter.uses:
-            raise refuse("the loop counter as a value", next(iter(counter.uses)).loc)
+    wide = builder.wide
+    if op.rank == 1:
+        low, high = (materialise(e, (), op.symbols, at) for e in (op.lower[0], op.upper[0]))
+        interval = Interval(low, binary(at, "sub", high, 1))
+        wide.counters[block.args[0]] = Counter(0, FULL, walked=True, interval=interval)
     for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
         if any(map_.uses(i) for i in range(op.rank)):
             register = builder.read(ref, map_, ref.name)
@@ -172,6 +177,7 @@ class _Flat:
             {FULL: ()},
             {FULL: self.tile},
             {FULL: [count]},
+            [binary(inner, "add", binary(inner, "add", lower, begin), offset)],
         )
         for access in self.elements.reads:
             target = emitter.tile_of(access.register)

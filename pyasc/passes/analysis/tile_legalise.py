@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value
@@ -63,6 +64,7 @@ _CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("f16", "i8"): (("i8", "trunc"),),
     ("f16", "u8"): (("u8", "trunc"),),
     ("i32", "f32"): (("f32", "rint"),),
+    ("i32", "f16"): (("f32", "rint"), ("f16", "rint")),
     ("i16", "f32"): (("f32", "none"),),
     ("i16", "f16"): (("f16", "rint"),),
     ("i16", "i8"): (("f16", "rint"), ("i8", "rint")),
@@ -81,6 +83,10 @@ _CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("f32", "i64"): (("i64", "trunc"),),
 }
 """Exact routes between dtypes; every step is one Cast."""
+
+
+if TYPE_CHECKING:
+    from pyasc.passes.analysis.tile_counters import Wide
 
 
 class NotVector(UnsupportedError):
@@ -115,11 +121,25 @@ class Legaliser:
         self.operands: dict[Value, Operand] = {}
         self.loc = UNKNOWN
         self.current: Operation | None = None
+        self.wide: Wide | None = None
+        self._masks: dict[Register, tuple[str, tuple[Operand, ...]]] = {}
         self._known: dict[tuple[str, str, str, tuple[Operand, ...]], Register] = {}
 
     def operand(self, value: Value) -> Operand:
         """The register or scalar that a value of the body has become."""
-        return self.operands.get(value, value)
+        known = self.operands.get(value)
+        if known is None and self.wide is not None:
+            known = self.wide.operand(value)
+        return value if known is None else known
+
+    def index(self, mode: str, cover: str, name: str) -> Register:
+        """A loop counter as int32; `mode` is `"walk"` or `"fill"` and its number in the nest."""
+        key = ("index", cover, mode, ())
+        if key not in self._known:
+            target = Register(dtypes.i32, name, cover)
+            self.program.instructions.append(Instruction("index", target, (), mode, self.loc))
+            self._known[key] = target
+        return self._known[key]
 
     def run(self, op: Operation) -> None:
         """Translate one operation of a body. Raises NotVector."""
@@ -128,6 +148,9 @@ class Legaliser:
         args = [self.operand(value) for value in op.operands]
         if not any(isinstance(arg, Register) for arg in args):
             self._scalar(op)
+            return
+        if self.wide is not None and self.wide.takes(op, args):
+            self.operands[op.results[0]] = self.wide.run(op, args)
             return
         match op:
             case arith.Elementwise():
@@ -163,12 +186,18 @@ class Legaliser:
             target = Register(dtype, name, cover)
             self.program.instructions.append(Instruction(fn, target, args, mode, self.loc))
             self._known[key] = target
+            if target.is_mask:
+                self._masks[target] = fn, args
         return self._known[key]
 
     def full(self, operand: Operand) -> Operand:
         """A register that covers all of the tile: one value a row, or one row for all, is repeated."""
         if not isinstance(operand, Register) or operand.cover == FULL:
             return operand
+        if operand.is_mask:
+            # Bits are not repeated; what they say is asked of full operands.
+            fn, args = self._masks[operand]
+            return self.emit(fn, dtypes.i1, *(self.full(arg) for arg in args))
         key = ("repeat", operand.dtype.name, "", (operand,))
         if key not in self._known:
             target = Register(operand.dtype, operand.name)
@@ -327,6 +356,48 @@ class Legaliser:
             return self.arithmetic(whole, args)
         return self.select([self.compare(wins, [second, first]), second, first])
 
+    def floor_division(self, fn: str, args: Sequence[Operand]) -> Register:
+        """Python's `//` and `%` by a positive number."""
+        left, right = args
+        dtype = _dtype(left)
+        by = constant_of(right) if isinstance(right, Value) else None
+        known = isinstance(left, Register) and dtype in (dtypes.i16, dtypes.i32) and by is not None
+        if not known or not 0 < int(by or 0) <= 1 << 30:
+            raise refuse(f"`{fn}` of {dtype} elements by other than a positive number", self.loc)
+        assert isinstance(left, Register) and by is not None
+        quotient = self._quotient(left, int(by))
+        if fn == "floordiv":
+            return quotient
+        return self._minus(left, self.emit("mul", dtype, quotient, self.number(int(by), dtype)))
+
+    def _minus(self, left: Register, right: Register) -> Register:
+        return self.emit("sub", left.dtype, left, right)
+
+    def _quotient(self, left: Register, by: int) -> Register:
+        """Rounded down. Floats are exact for int16; for int32 twice the rest is divided, then corrected by one."""
+        dtype = left.dtype
+        if by & (by - 1) == 0:
+            return left if by == 1 else self.emit("shr", dtype, left, self.number(by.bit_length() - 1, dtype))
+        if dtype is dtypes.i16:
+            whole = self.register(self.divide([self.cast(left, dtypes.f32), self.number(by, dtypes.f32)]))
+            return self.emit("cast", dtype, whole, mode="floor")
+        quotient, rest = self._roughly(left, by)
+        more, rest = self._roughly(rest, by)
+        quotient = self.emit("add", dtype, quotient, more)
+        below = self.emit("shr", dtype, rest, self.number(31, dtype))
+        quotient = self.emit("add", dtype, quotient, below)
+        rest = self._minus(rest, self.emit("mul", dtype, below, self.number(by, dtype)))
+        beyond = self.arithmetic("sub", [self.number(by - 1, dtype), rest])
+        return self._minus(quotient, self.emit("shr", dtype, beyond, self.number(31, dtype)))
+
+    def _roughly(self, left: Register, by: int) -> tuple[Register, Register]:
+        """A quotient by way of float32, and what it leaves."""
+        scaled = self.emit("mul", dtypes.f32, self.cast(left, dtypes.f32), self.number(1.0 / by, dtypes.f32))
+        quotient = self.emit("cast", left.dtype, scaled, mode="floor")
+        return quotient, self._minus(
+            left, self.emit("mul", left.dtype, quotient, self.number(by, left.dtype))
+        )
+
     def absolute(self, args: Sequence[Operand]) -> Register:
         """|x|, for int32 as the larger of x and -x."""
         dtype = _dtype(args[0])
@@ -456,6 +527,7 @@ _HANDLERS: dict[str, Handler] = {
     **{fn: _same(fn, Legaliser.python_extreme) for fn in ("pymax", "pymin")},
     **{fn: _same(fn, Legaliser.rounded) for fn in _ROUNDED},
     **{fn: _same(fn, Legaliser.logical) for fn in ("and", "or", "xor", "not")},
+    **{fn: _same(fn, Legaliser.floor_division) for fn in ("floordiv", "mod")},
     "div": Legaliser.divide,
     "rsqrt": Legaliser.reciprocal_root,
     "abs": Legaliser.absolute,

@@ -65,6 +65,7 @@ class Lines:
         self.work = work
         elements = work.builder.elements
         elements.program.prune()
+        work.builder.wide.intervals.check()
         self.program: RowProgram = cut_in_sweeps(elements)
         registers = dict.fromkeys(
             [*elements.program.inputs, *(i.target for i in elements.program.instructions)]
@@ -95,7 +96,7 @@ class Lines:
 
     def row(self, at: Builder, point: Sequence[Value], first: Value, extent: Value) -> None:
         """All of one row, from a column on."""
-        numbers = self.begin(at)
+        numbers = self.begin(at, point=point)
         for access in self.program.reads:
             self.read_number(at, numbers, access, point)
         self.instructions(at, numbers, self.program.numbers[0])
@@ -105,7 +106,9 @@ class Lines:
         for access in self.program.writes:
             self.write_number(at, numbers, access.register, self.view(at, access, point))
 
-    def begin(self, at: Builder, wanted: Sequence[Register] | None = None) -> TileEmitter:
+    def begin(
+        self, at: Builder, wanted: Sequence[Register] | None = None, point: Sequence[Value] = ()
+    ) -> TileEmitter:
         """The buffers of the numbers of a row, or of some of them."""
         one = index(at, 1)
         numbers = TileEmitter(
@@ -116,6 +119,7 @@ class Lines:
             {COLUMN: []},
             {COLUMN: 0},
             {COLUMN: [one, one]},
+            point,
         )
         for register in self.slots if wanted is None else wanted:
             numbers.tile_of(register)
@@ -186,6 +190,7 @@ class Lines:
             {FULL: [index(at, self.tile)]},
             {FULL: self.tile},
             {FULL: [one, count]},
+            dims,
             dict(numbers.buffers),
         )
         for access in sweep.reads:

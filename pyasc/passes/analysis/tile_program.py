@@ -39,9 +39,10 @@ Operand = Register | Value
 
 @dataclass(eq=False)
 class Instruction:
-    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"iota"`, `"reduce"`.
+    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`.
 
-    `mode` is the rounding of a cast, or the function that a reduction combines by; `scratch` is written too, and may
+    `mode` is the rounding of a cast, the function that a reduction combines by, or for a loop counter `"walk"` or
+    `"fill"` and its number in the nest; `scratch` is written too, and may
     be the source where that is not read again.
     """
 

@@ -92,6 +92,7 @@ class RowTiles:
             {FULL: [self.rows, self.pitch], ROW: [self.pitch], COLUMN: [], SPACED: []},
             {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS, SPACED: SPACED_BYTES},
             {FULL: [count, width], ROW: [one, width], COLUMN: [count, one], SPACED: [count, one]},
+            dims,
         )
         for access in self.work.builder.elements.reads:
             target = emitter.tile_of(access.register)

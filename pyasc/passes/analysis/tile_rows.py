@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pyasc.ir.affine import AffineExpr, AffineMap
+from pyasc.ir.affine import AffineExpr, AffineMap, const
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, st
+from pyasc.ir.dtypes import i64
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import (
@@ -26,6 +27,8 @@ from pyasc.passes.analysis.affine import (
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
+from pyasc.passes.analysis.tile_counters import Counter, Interval
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 
@@ -43,6 +46,7 @@ class Columns:
 
     first: SizeExpr
     extent: SizeExpr
+    bounds: tuple[AffineExpr, AffineExpr] = field(compare=False)
 
 
 @dataclass
@@ -84,7 +88,7 @@ class RowWork:
 
     def column_values(self, at: Builder, point: Sequence[Value]) -> tuple[Value, Value]:
         """The first column and the number of columns of the row at a point."""
-        columns = self.columns or Columns(constant(0), constant(1))
+        columns = self.columns or Columns(constant(0), constant(1), (const(0), const(1)))
         counters = dict(zip(self.nest.counters, point, strict=False))
 
         def value_of(name: str) -> Value:
@@ -164,8 +168,8 @@ class _Reader:
         rows = list(zip(op.lower[:-1], op.upper[:-1], strict=True))
         self.work = RowWork(nest, rows, self.builder, self.polynomials)
         self._columns(op, op.lower[-1], op.upper[-1])
-        for counter in block.args[: op.rank]:
-            _unused(counter)
+        self._counters([*block.args[: op.rank]])
+        self._column_counter(block.args[op.rank - 1])
 
     def nest(self, loop: scf.For) -> RowWork:
         """Parallel loops around work on one row."""
@@ -178,12 +182,34 @@ class _Reader:
         nest = Nest([each.counter for each in loops], loop)
         rows = [(self._bound(nest, each, each.lower), self._bound(nest, each, each.upper)) for each in loops]
         self.work = RowWork(nest, rows, self.builder, self.polynomials)
+        self._counters([each.counter for each in loops])
         for op in loops[-1].body.block:
             self._row_operation(op)
         for each in loops[:-1]:
             if sum(1 for _ in each.body.block) > 2:
                 raise refuse("a loop with work before or behind an inner parallel loop", each.loc)
         return self.work
+
+    def _counters(self, counters: Sequence[Value]) -> None:
+        """Let the counters of rows be data: those of a tile's rows grow, those of loops around it do not."""
+        self.intervals: list[Interval] = []
+        for number, (low, high) in enumerate(self.work.rows):
+            interval = self._interval(low, high)
+            walked = number == self.work.column - 1 and not self.lines
+            self.builder.wide.counters[counters[number]] = Counter(number, COLUMN, walked, interval)
+            self.intervals.append(interval)
+
+    def _column_counter(self, counter: Value) -> None:
+        if self.work.columns is None or not counter.uses:
+            return
+        cover = FULL if self.lines or not self.work.rows else ROW
+        interval = self._interval(*self.work.columns.bounds)
+        self.builder.wide.counters[counter] = Counter(self.work.column, cover, True, interval)
+
+    def _interval(self, low: AffineExpr, high: AffineExpr) -> Interval:
+        symbols, intervals = self.work.nest.symbols, self.builder.wide.intervals
+        least, most = (intervals.of_expr(e, self.intervals, symbols) for e in (low, high))
+        return Interval(least.low, binary(self.at, "sub", most.high, 1))
 
     def _bound(self, nest: Nest, loop: scf.For, value: Value) -> AffineExpr:
         expr = nest.expr(value)
@@ -209,7 +235,7 @@ class _Reader:
         extent = self._polynomial(high) + first * -1
         if extent.as_constant == 1 and first.as_constant == 0 and self.work.rows:
             return True
-        columns = Columns(first, extent)
+        columns = Columns(first, extent, (low, high))
         if self.work.columns not in (None, columns):
             raise refuse("a loop over rows that walks different columns one after the other", op.loc)
         self.work.columns = columns
@@ -231,6 +257,8 @@ class _Reader:
                 pass
             case func.Size():
                 self.legaliser.operands[op.value] = self.at.insert(op.clone({})).results[0]
+            case arith.Elementwise() | arith.Cast() if dtype_of(op.results[0].type) is i64:
+                self.builder.wide.deferred[op.results[0]] = op
             case arith.Constant() | arith.Elementwise() | arith.Cast():
                 self.legaliser.run(op)
             case _:
@@ -239,7 +267,6 @@ class _Reader:
     def _row_apply(self, op: st.Apply) -> None:
         if op.rank != 1 or op.iterators[0] not in ("parallel", "reduction"):
             raise refuse("a loop nest within a row", op.loc)
-        _unused(op.body.block.args[0])
         outer = [self.work.nest.expr(symbol) for symbol in op.symbols]
 
         def placed(expr: AffineExpr) -> AffineExpr | None:
@@ -263,7 +290,11 @@ class _Reader:
             raise refuse("columns from or to a computed place", op.loc)
         if self._starts_before(op, whole, low):
             low = low + -1
-        self._structured(op, whole, self._columns(op, low, high))
+        alone = self._columns(op, low, high)
+        if alone and op.body.block.args[0].uses:
+            raise refuse("the loop counter as a value", op.loc)
+        self._column_counter(op.body.block.args[0])
+        self._structured(op, whole, alone)
 
     def _starts_before(self, op: st.Apply, whole: WholeMap, low: AffineExpr) -> bool:
         """Whether an extreme starts from the element before its first one, so that it may begin there."""
@@ -439,8 +470,3 @@ def _at_column(expr: AffineExpr, column: int, value: AffineExpr) -> AffineExpr:
     """An affine form where the column has a value."""
     rest = AffineExpr(expr.dims[:column], expr.symbols, expr.constant)
     return rest + value * expr.coefficient(column)
-
-
-def _unused(counter: Value) -> None:
-    if counter.uses:
-        raise refuse("the loop counter as a value", next(iter(counter.uses)).loc)

@@ -58,6 +58,7 @@ class _Rows:
         self.root = root
         self.work = work
         work.builder.program.prune()
+        work.builder.wide.intervals.check()
         self.tiles = RowTiles(root, work, soc.arch.ub)
         self.cores = soc.vector_cores
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integers of 64 bits in bodies, computed in int32: counters of loops as data, and what is computed from them.
+
+The vector unit has no 64-bit arithmetic. Every such value has an interval, in values that the host computes too; what
+an interval of numbers proves is done in 32 bits, what depends on sizes is checked at launch, the rest is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.affine import AffineExpr
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import arith, py
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_legalise import COMPARISONS, Legaliser, refuse
+from pyasc.passes.analysis.tile_program import Operand, Register
+
+LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
+LAUNCH_ERROR = "OverflowError"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The least and the largest that a value can be."""
+
+    low: Value
+    high: Value
+
+
+@dataclass
+class Intervals:
+    """The intervals of a program; `at` stands where the host's values are."""
+
+    at: Builder
+    known: dict[Register, Interval] = field(default_factory=lambda: dict[Register, Interval]())
+    pending: list[Interval] = field(default_factory=lambda: list[Interval]())
+
+    def of_dtype(self, dtype: DType) -> Interval:
+        """What integers of a dtype can be."""
+        if dtype is dtypes.i1:
+            return self.between(0, 1)
+        low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
+        return self.between(low, low + (1 << dtype.bits) - 1)
+
+    def between(self, low: int, high: int) -> Interval:
+        """An interval of numbers."""
+        return Interval(index(self.at, low), index(self.at, high))
+
+    def of_expr(self, expr: AffineExpr, dims: Sequence[Interval], symbols: Sequence[Value]) -> Interval:
+        """What an affine form can be."""
+        low = [dims[i].high if c < 0 else dims[i].low for i, c in enumerate(expr.dims)]
+        high = [dims[i].low if c < 0 else dims[i].high for i, c in enumerate(expr.dims)]
+        return Interval(materialise(expr, low, symbols, self.at), materialise(expr, high, symbols, self.at))
+
+    def combine(self, fn: str, args: Sequence[Interval]) -> Interval | None:
+        """What a function of values in intervals can be, None where that is not known."""
+        at = self.at
+        match fn, list(args):
+            case "add", [a, b]:
+                return Interval(binary(at, "add", a.low, b.low), binary(at, "add", a.high, b.high))
+            case "sub", [a, b]:
+                return Interval(binary(at, "sub", a.low, b.high), binary(at, "sub", a.high, b.low))
+            case "mul", [a, b]:
+                return self._product(a, b)
+            case "neg", [a]:
+                return self.combine("sub", [self.between(0, 0), a])
+            case "mod", [_, b] if (most := integer_of(b.low)) is not None and most > 0 and b.low is b.high:
+                return self.between(0, most - 1)
+            case "floordiv", [a, b] if (by := integer_of(b.low)) is not None and by > 0 and b.low is b.high:
+                return Interval(binary(at, "floordiv", a.low, by), binary(at, "floordiv", a.high, by))
+            case (("minimum" | "maximum" | "pymin" | "pymax"), [a, b]):
+                plain = {"pymin": "minimum", "pymax": "maximum"}.get(fn, fn)
+                return Interval(binary(at, plain, a.low, b.low), binary(at, plain, a.high, b.high))
+            case "select", [a, b]:
+                return Interval(binary(at, "minimum", a.low, b.low), binary(at, "maximum", a.high, b.high))
+            case _:
+                return None
+
+    def _product(self, a: Interval, b: Interval) -> Interval:
+        at = self.at
+        for factor, other in ((a, b), (b, a)):
+            known = integer_of(factor.low) if factor.low is factor.high else None
+            if known is not None:
+                ends = [binary(at, "mul", end, known) for end in (other.low, other.high)]
+                return Interval(*(ends if known >= 0 else ends[::-1]))
+        ends = [binary(at, "mul", x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+        low = high = ends[0]
+        for end in ends[1:]:
+            low, high = binary(at, "minimum", low, end), binary(at, "maximum", high, end)
+        return Interval(low, high)
+
+    def hold(self, register: Register, interval: Interval) -> None:
+        """Note what a register holds. Raises NotVector for what cannot be in 32 bits."""
+        self.fit(interval)
+        self.known[register] = interval
+
+    def fit(self, interval: Interval) -> None:
+        """Ask for an interval within 32 bits: now, or at launch where it depends on sizes."""
+        low, high = integer_of(interval.low), integer_of(interval.high)
+        if (low is not None and low < LOWEST) or (high is not None and high > HIGHEST):
+            raise refuse("integers of 64 bits", self.at.loc)
+        if low is None or high is None:
+            self.pending.append(interval)
+
+    def check(self) -> None:
+        """The checks of all intervals, in front of the work."""
+        at = self.at
+        ends: list[tuple[Value, str, int]] = []
+        for each in self.pending:
+            ends += [(each.low, "ge", LOWEST)] if integer_of(each.low) is None else []
+            ends += [(each.high, "le", HIGHEST)] if integer_of(each.high) is None else []
+        self.pending.clear()
+        for value, fn, bound in dict.fromkeys(ends):
+            fits = at.value(arith.Elementwise(fn=fn, args=[value, index(at, bound)]))
+            message = "a value of up to {} is computed in 32 bits on the vector unit"
+            at.insert(
+                py.Check(condition=fits, values=[value], error=LAUNCH_ERROR, message=message, launch=True)
+            )
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A loop counter: its number in the nest, what it covers of a tile, and whether it grows along that."""
+
+    dim: int
+    cover: str
+    walked: bool
+    interval: Interval
+
+
+@dataclass
+class Wide:
+    """64-bit operations of bodies, translated by a legaliser into int32 ones."""
+
+    legaliser: Legaliser
+    intervals: Intervals
+    counters: dict[Value, Counter] = field(default_factory=lambda: dict[Value, Counter]())
+    deferred: dict[Value, Operation] = field(default_factory=lambda: dict[Value, Operation]())
+
+    def operand(self, value: Value) -> Operand | None:
+        """A counter as a register, or what is computed from counters when it is first asked for."""
+        counter = self.counters.get(value)
+        if counter is not None:
+            mode = f"{'walk' if counter.walked else 'fill'} {counter.dim}"
+            register = self.legaliser.index(mode, counter.cover, value.name)
+            self.intervals.hold(register, counter.interval)
+            return register
+        op = self.deferred.pop(value, None)
+        if op is None:
+            return None
+        loc = self.legaliser.loc
+        self.legaliser.run(op)
+        self.legaliser.loc = loc
+        return self.legaliser.operands[value]
+
+    def takes(self, op: Operation, args: Sequence[Operand]) -> bool:
+        """Whether an operation is one of 64-bit integers that registers of 32 bits hold."""
+        match op:
+            case arith.Cast():
+                (arg,) = args
+                narrow = isinstance(arg, Register) and not arg.dtype.is_float and arg.dtype is not dtypes.i64
+                return narrow and dtype_of(op.result.type) is dtypes.i64
+            case arith.Elementwise():
+                if dtype_of(op.args[-1].type) is not dtypes.i64:
+                    return False
+                data = [arg for arg in self._data(op, args) if isinstance(arg, Register)]
+                return all(arg in self.intervals.known for arg in data)
+            case _:
+                return False
+
+    def _data(self, op: arith.Elementwise, args: Sequence[Operand]) -> list[Operand]:
+        return list(args[1:] if op.fn == "select" else args)
+
+    def run(self, op: Operation, args: Sequence[Operand]) -> Operand:
+        """Translate one operation. Raises NotVector for what may leave 32 bits."""
+        if isinstance(op, arith.Cast):
+            (arg,) = args
+            assert isinstance(arg, Register)
+            made = self.legaliser.cast(arg, dtypes.i32)
+            if made not in self.intervals.known:
+                self.intervals.hold(made, self.intervals.of_dtype(arg.dtype))
+            return made
+        assert isinstance(op, arith.Elementwise)
+        data = self._data(op, args)
+        narrow = [self._narrow(arg) for arg in data]
+        if op.fn in COMPARISONS:
+            return self.legaliser.compare(op.fn, narrow)
+        interval = self.intervals.combine(op.fn, [self._interval(arg) for arg in data])
+        if interval is None:
+            raise refuse(f"`{op.fn}` of 64-bit integers", op.loc)
+        made = self.legaliser.elementwise(op.fn, [*args[: len(args) - len(data)], *narrow])
+        assert isinstance(made, Register)
+        self.intervals.hold(made, interval)
+        return made
+
+    def _interval(self, arg: Operand) -> Interval:
+        return self.intervals.known[arg] if isinstance(arg, Register) else Interval(arg, arg)
+
+    def _narrow(self, arg: Operand) -> Operand:
+        if isinstance(arg, Register):
+            return arg
+        self.intervals.fit(Interval(arg, arg))
+        known = integer_of(arg)
+        if known is not None:
+            return self.legaliser.number(known, dtypes.i32)
+        return self.legaliser.at.value(arith.Cast.to(arg, dtypes.i32))
