@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from pyasc.cli.failures import USAGE, Failure
@@ -155,10 +155,14 @@ def _is_ours(frames: TracebackType) -> bool:
 def kernels_of(module: ModuleType) -> list[Kernel]:
     """The kernels that a module defines (not those it imports), in the order of the source, each once.
 
-    A kernel from a text has no module, and counts as defined where a name stands for it.
+    One that is made of no Python function, as from a text, counts as defined where a name stands for it.
     """
     found = {id(v): v for v in vars(module).values() if isinstance(v, Kernel)}
-    return [each for each in found.values() if each.py_func is None or each.__module__ == module.__name__]
+    return [
+        each
+        for each in found.values()
+        if not isinstance(each.py_func, FunctionType) or each.__module__ == module.__name__
+    ]
 
 
 def _from_ir(request: Request) -> list[LoweredKernel]:

@@ -108,6 +108,10 @@ def _tuples(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
 
 def _compute(v: Visitor, op: Operator, a: Val, b: Val) -> Val:
     fn, number = numeric.application(v, op.fn, (a, b))
+    if v.options.debug and number.dtype.is_integer:
+        from pyasc.frontend.debug import check_integers
+
+        check_integers(v, fn, a, b, number)
     if op.fn == "pow":
         return _power(v, fn, a, b, number)
     same = _neutral(op.fn, a, b, number)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import Any
 
 from pyasc.frontend import numeric
-from pyasc.frontend.values import NONE, Const, Tuple, Val, is_array, is_number
+from pyasc.frontend.promotion import NumberType
+from pyasc.frontend.values import NONE, Const, Row, Scalar, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import py
@@ -26,7 +28,7 @@ def text_of(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
 
 def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
     if isinstance(node, ast.Constant):
-        return _escaped(str(node.value)), []
+        return escaped(str(node.value)), []
     assert isinstance(node, ast.FormattedValue)
     text, values = _shown(v, v.expr(node.value), node)
     if node.format_spec is None or not values:
@@ -44,23 +46,91 @@ def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
 
 def _shown(v: Visitor, value: Val, node: ast.AST) -> tuple[str, list[Value]]:
     if isinstance(value, Const):
-        return _escaped(str(value.value)), []
+        return escaped(str(value.value)), []
     if isinstance(value, Tuple):
         inner = [_shown(v, each, node) for each in value.items]
         text = ", ".join(part for part, _ in inner)
-        return f"({text})", [each for _, values in inner for each in values]
+        text = f"[{text}]" if value.is_list else f"({text}{',' * (len(inner) == 1)})"
+        return text, [each for _, values in inner for each in values]
     if is_number(value):
         found = numeric.operand(v, value)
         return "{}", [numeric.scalar(v, found, numeric.number_type(v, found).dtype)]
     if is_array(value):
-        found = numeric.operand(v, value)
-        return "{}", [found.value]  # pyright: ignore[reportAttributeAccessIssue]
+        return _shown(v, _elements(v, value, node), node)
     hint = "print numbers, arrays, text and tuples of these"
     raise v.error(node, "PA0402", f"{numeric.describe(value)} cannot be printed", hint=hint)
 
 
-def _escaped(text: str) -> str:
+_MOST_PRINTED = 64
+
+
+def _elements(v: Visitor, value: Val, node: ast.AST) -> Val:
+    """A small array of known shape as nested lists of its elements, to print."""
+    from pyasc.frontend.subscripts import item, row_view
+
+    base = row_view(v, value) if isinstance(value, Row) else value
+    shape = [extent for extent in numeric.shape_of(base) if isinstance(extent, int)]
+    if len(shape) < len(numeric.shape_of(base)) or math.prod(shape) > _MOST_PRINTED:
+        raise v.error(
+            node,
+            "PA0402",
+            f"{numeric.describe(value)} cannot be printed: only arrays of a known and small shape can",
+            hint="print elements in a loop, or a part such as x[0:4]",
+        )
+    rows = [item(v, base, (Const(k),)) for k in range(shape[0])] if shape else []
+    if not shape:
+        return numeric.operand(v, base)
+    return Tuple(tuple(_elements(v, row, node) if is_array(row) else row for row in rows), is_list=True)
+
+
+def value_of(v: Visitor, node: ast.Name | ast.Subscript) -> Value | None:
+    """A run-time number that a name or an element is; None for anything else."""
+    value = v.expr(node)
+    if isinstance(value, Const) or not is_number(value):
+        return None
+    found = numeric.operand(v, value)
+    return numeric.scalar(v, found, numeric.number_type(v, found).dtype)
+
+
+def escaped(text: str) -> str:
+    """Text that stands in a format as it is."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def check_integers(v: Visitor, fn: str, a: Val, b: Val, number: NumberType) -> None:
+    """What Python refuses of `a fn b` on integers: a divisor of 0, and a result that 64 bits do not hold."""
+    if numeric.shape_of(a) or numeric.shape_of(b):
+        return
+    if fn in ("floordiv", "mod"):
+        divisor = numeric.scalar(v, b, number.dtype)
+        nonzero = v.emit.fn("ne", divisor, v.emit.constant(0, number.dtype))
+        numeric.check(v, nonzero, "ZeroDivisionError", "integer division or modulo by zero")
+    elif fn in ("add", "sub", "mul") and number.weak and not _is_small_step(v, a, b):
+        left, right = (numeric.scalar(v, each, number.dtype) for each in (a, b))
+        fine = _fits_64_bits(v, fn, left, right)
+        sign = {"add": "+", "sub": "-", "mul": "*"}[fn]
+        message = f"{{}} {sign} {{}} does not fit into 64 bits"
+        numeric.check(v, fine, "OverflowError", message, [left, right])
+
+
+def _is_small_step(v: Visitor, a: Val, b: Val) -> bool:
+    """Whether a counter of a loop and a small constant are combined, as in `i + 1`."""
+    counters = [each for each in (a, b) if isinstance(each, Scalar) and each.value in v.counters]
+    small = [each for each in (a, b) if isinstance(each, Const) and abs(each.value) < 1 << 31]
+    return bool(counters) and bool(small)
+
+
+def _fits_64_bits(v: Visitor, fn: str, a: Value, b: Value) -> Value:
+    """Whether the wrapped result is the exact one."""
+    emit = v.emit
+    result, zero = emit.fn(fn, a, b), emit.index(0)
+    if fn == "mul":
+        divides = emit.fn("eq", emit.fn("floordiv", result, b), a)
+        lowest = emit.fn("and", emit.fn("eq", b, emit.index(-1)), emit.fn("eq", a, emit.index(-(1 << 63))))
+        return emit.fn("or", emit.fn("eq", b, zero), emit.fn("and", divides, emit.fn("not", lowest)))
+    other = b if fn == "add" else emit.fn("not", b)
+    turned = emit.fn("and", emit.fn("xor", a, result), emit.fn("xor", other, result))
+    return emit.fn("ge", turned, zero)
 
 
 def print_call(v: Visitor, node: ast.Call) -> Val:

@@ -24,6 +24,7 @@ from pyasc.frontend.values import (
 )
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
+from pyasc.ir.core import Value
 from pyasc.ir.dialects import py
 
 
@@ -243,8 +244,27 @@ def assert_statement(v: Visitor, node: ast.Assert) -> None:
 
         message, values = text_of(v, node.msg)
     else:
-        message = f"assertion failed: {ast.unparse(node.test)}".replace("{", "{{").replace("}", "}}")
+        message, values = _shown_parts(v, node.test)
     assert_value(v, v.expr(node.test), node.test, message, values)
+
+
+_PARTS = 3
+"""How many parts of a condition a failed assertion shows; a record of a failure has little room."""
+
+
+def _shown_parts(v: Visitor, test: ast.expr) -> tuple[str, list[Value]]:
+    """What a failed assertion says: its text, and what the names and elements in it were."""
+    from pyasc.frontend.debug import escaped, value_of
+
+    parts = dict[str, Value]()
+    for node in ast.walk(test):
+        if isinstance(node, (ast.Name, ast.Subscript)) and len(parts) < _PARTS:
+            value = value_of(v, node)
+            if value is not None:
+                parts.setdefault(ast.unparse(node), value)
+    text = escaped(f"assertion failed: {ast.unparse(test)}")
+    shown = ", ".join(f"{escaped(name)} = {{}}" for name in parts)
+    return f"{text} ({shown})" if parts else text, list(parts.values())
 
 
 def assert_value(v: Visitor, value: Val, node: ast.AST, message: str, values: list) -> None:

@@ -39,6 +39,15 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "dce",
     ),
     "ascend": ("tile", "lower-to-ascend", "cse", "dce"),
+    "debug": (
+        "loop",
+        "watch-races",
+        "serialise-updates",
+        "lower-structured",
+        "watch-reads",
+        "locate-checks",
+        "cleanup",
+    ),
     "O0": (
         "inline",
         "resolve-indices",

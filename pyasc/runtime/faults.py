@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import struct
 from collections.abc import Sequence
+from string import Formatter
 from typing import Any
 
 from pyasc.ir.diagnostics import LaunchError
@@ -16,8 +18,21 @@ NO_MEMORY = -1
 _KERNEL = "__pyasc_kernel__"
 
 
+class _Fields(Formatter):
+    """Python's format syntax, in which `!f` says that an integer holds the bits of a double."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        """The value that a field shows."""
+        if conversion == "f":
+            return struct.unpack("<d", struct.pack("<q", value))[0]
+        return super().convert_field(value, conversion)
+
+
 class Site(Record):
-    """One check of a kernel: the exception's class, a format over the values that failed it, and the line."""
+    """One check of a kernel: the exception's class, a format over the values that failed it, and the line.
+
+    In the format, `!f` marks a float, given by the bits of a double.
+    """
 
     error: str
     message: str
@@ -48,7 +63,7 @@ class Faults(Record):
     def message(self, site: Site, values: Sequence[Any]) -> str:
         """What the exception says: the values, then the line that failed."""
         try:
-            text = site.message.format(*values)
+            text = _Fields().format(site.message, *values)
         except (IndexError, KeyError, ValueError):
             text = f"{site.message} {values}"
         if not site.loc.known:

@@ -73,6 +73,8 @@ class Specialisation:
         if self._module is None:
             raise RuntimeError(f"{self.abi.name} has been lowered already")
         module, self._module = self._module, None
+        if self.options.debug and pipeline == "cpu":
+            pipeline = "debug"
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)

@@ -202,7 +202,9 @@ func.module {
 def test_symbols_that_are_repeated_keep_their_numbers() -> None:
     """An op may list one value twice; forms of other accesses share its list and leave its own maps true."""
     maps = "input_maps = [affine<-d0 + s1 - 1, d1>], output_maps = [affine<d0, d1>]"
-    domain = 'iterators = ["parallel", "parallel"], lower = [(0), (0)], upper = [(s1), (s2)], roles = ["write"]'
+    domain = (
+        'iterators = ["parallel", "parallel"], lower = [(0), (0)], upper = [(s1), (s2)], roles = ["write"]'
+    )
     module = parse(REPEATED.replace("MAPS", f"{domain}, {maps}"))
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     z = np.array([10, 20, 30], np.float32)

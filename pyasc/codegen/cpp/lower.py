@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from string import Formatter
 
 from pyasc.codegen.cpp import functions, nodes, vectors
 from pyasc.codegen.cpp.hoist import hoist_buffers
@@ -329,10 +330,23 @@ def _copy(state: FunctionLowering, op: mem.Copy) -> None:
 
 def _check(state: FunctionLowering, op: py.Check) -> None:
     condition = state.expr(op.condition)
-    values = [e.text for e in state.all(op.values)]
+    floats = [dtype_of(value.type).is_float for value in op.values]
+    texts = [e.text for e in state.all(op.values)]
+    values = [f"pa_print_value({t})" if f else t for t, f in zip(texts, floats, strict=True)]
     state.flush()
-    state.sites.append(Site(op.error, op.message, op.loc))
+    state.sites.append(Site(op.error, _marked(op.message, floats), op.loc))
     state.emit(nodes.Check(condition.text, state.failing(str(len(state.sites)), values[:4])))
+
+
+def _marked(message: str, floats: Sequence[bool]) -> str:
+    """The message with `!f` in the fields of floats, whose bits stand in the record of a failure."""
+    parts: list[str] = []
+    fields = iter(floats)
+    for text, field_name, spec, _ in Formatter().parse(message):
+        parts.append(text.replace("{", "{{").replace("}", "}}"))
+        if field_name is not None:
+            parts.append(f"{{{'!f' if next(fields, False) else ''}{f':{spec}' if spec else ''}}}")
+    return "".join(parts)
 
 
 def _control(state: FunctionLowering, op: Operation) -> None:

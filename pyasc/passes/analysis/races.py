@@ -56,7 +56,7 @@ def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
     accesses = [
         op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and _always_runs(op, loop)
     ]
-    shared = [op for op in accesses if not _is_private(op.ref, loop)]
+    shared = [op for op in accesses if not is_private(op.ref, loop)]
     for i, first in enumerate(shared):
         for second in shared[i:]:
             if first.ref is not second.ref or (isinstance(first, mem.Load) and isinstance(second, mem.Load)):
@@ -70,10 +70,10 @@ def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
 
 
 def _stores(loop: scf.For) -> Iterator[mem.Store]:
-    return (op for op in loop.nested() if isinstance(op, mem.Store) and not _is_private(op.ref, loop))
+    return (op for op in loop.nested() if isinstance(op, mem.Store) and not is_private(op.ref, loop))
 
 
-def _is_private(ref: Value, loop: scf.For) -> bool:
+def is_private(ref: Value, loop: scf.For) -> bool:
     """Whether each iteration has the memory for itself."""
     root = root_of(ref)
     return is_local(root) and root.op is not None and loop in root.op.ancestors()

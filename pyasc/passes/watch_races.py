@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In debug builds, finds iterations of a parallel loop that touch one element, for accesses that no proof settles.
+
+An array that the iterations write gets two shadow arrays of its shape: who wrote an element, and who read it. Each
+access looks there first, and a second iteration that meets the first is an error. Iterations then run in order, so
+that the same one is found each time, and so that what a debug build prints comes in loop order.
+
+Before:
+
+    scf.for %0, %n, %1, [] {kind = "parallel"} {
+    ^(%i: i64):
+      %at = mem.load %index, [%i]
+      %j = arith.cast %at : i64
+      mem.store %v, %y, [%j]
+      scf.yield
+    }
+
+After, with the shadow of the readers left out:
+
+    %writers = mem.alloc : ref<N x i64, local>
+    ...
+    scf.for %0, %n, %1, [] {
+    ^(%i: i64):
+      ...
+      %other = mem.load %writers, [%j]
+      %none = arith.eq %other, %0
+      %same = arith.eq %other, %iteration
+      %fine = arith.or %none, %same
+      py.check %fine, [%other, %iteration] {error = "RuntimeError",
+        message = "iterations {} and {} of the parallel loop write the same element of y"}
+      mem.store %iteration, %writers, [%j]
+      mem.store %v, %y, [%j]
+      scf.yield
+    }
+
+Accesses that are the same in every index, with the counters of the loop among the indices, are left alone, and so are
+running updates, which are reductions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import mem, py, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.effects import root_of
+from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.races import is_private, updates
+from pyasc.passes.analysis.shadows import SHADOW, shadow_of, view_of
+from pyasc.passes.base import Context, FunctionPass
+
+Access = mem.Load | mem.Store
+_SEVERAL = -1
+"""In the readers' shadow: more than one iteration has read the element."""
+
+
+class WatchRaces(FunctionPass):
+    """Checks at run time what `check-parallel` could not settle."""
+
+    name = "watch-races"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Look at each parallel loop that does not stand in another one's nest."""
+        polynomials = Polynomials()
+        loops = [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]
+        heads = [loop for loop in loops if not _is_inside_nest(loop)]
+        nests = [_nest(head) for head in heads]
+        watched = [(nest, _doubtful(nest, polynomials)) for nest in nests]
+        for nest, accesses in watched:
+            if accesses:
+                _Watch(nest).instrument(accesses)
+            prints = [op for op in nest[0].nested() if isinstance(op, py.Print)]
+            for each in prints:
+                _locate(each, nest)
+            if accesses or prints:
+                for loop in nest:
+                    loop.kind = "sequential"
+        found = sum(bool(accesses) for _, accesses in watched)
+        context.count("parallel loops watched", found)
+        return bool(found)
+
+
+def _locate(op: py.Print, nest: Sequence[scf.For]) -> None:
+    """Say in front of what is printed which iteration prints it."""
+    counters = [loop.counter for loop in nest if loop.counter.name]
+    if counters:
+        op.format = f"[{', '.join(f'{each.name} = {{}}' for each in counters)}] {op.format}"
+        op.values = [*counters, *op.values]
+
+
+def _is_inside_nest(loop: scf.For) -> bool:
+    parent = loop.parent_op
+    return isinstance(parent, scf.For) and parent.kind == "parallel" and _only_loop(parent) is loop
+
+
+def _only_loop(loop: scf.For) -> scf.For | None:
+    """The parallel loop that is all that the body of another does."""
+    inside = [op for op in loop.body.block if op.regions]
+    silent = all(op.regions or not isinstance(op, (mem.Load, mem.Store)) for op in loop.body.block)
+    only = inside[0] if len(inside) == 1 and silent else None
+    return only if isinstance(only, scf.For) and only.kind == "parallel" else None
+
+
+def _nest(head: scf.For) -> list[scf.For]:
+    """A parallel loop and the parallel loops that it is perfectly nested around."""
+    nest = [head]
+    while (inner := _only_loop(nest[-1])) is not None:
+        nest.append(inner)
+    return nest
+
+
+def _doubtful(nest: Sequence[scf.For], polynomials: Polynomials) -> dict[Value, list[Access]]:
+    """The accesses to watch, by the array that they are made to."""
+    inner = nest[-1]
+    exempt = {part for u in updates(inner, polynomials) for part in (u.load, u.store)}
+    accesses: dict[Value, list[Access]] = {}
+    for op in inner.nested():
+        if isinstance(op, (mem.Load, mem.Store)) and not is_private(op.ref, nest[0]) and op not in exempt:
+            accesses.setdefault(root_of(op.ref), []).append(op)
+    return {
+        root: found
+        for root, found in accesses.items()
+        if any(isinstance(op, mem.Store) for op in found) and not _apart(found, nest, polynomials)
+    }
+
+
+def _apart(accesses: Sequence[Access], nest: Sequence[scf.For], polynomials: Polynomials) -> bool:
+    """Whether all accesses name the same element in an iteration, and another one in every other iteration."""
+    first = accesses[0]
+    for op in accesses:
+        pairs = zip(op.indices, first.indices, strict=False)
+        if op.ref is not first.ref or any(polynomials.of(a) != polynomials.of(b) for a, b in pairs):
+            return False
+    return all(any(index is loop.counter for index in first.indices) for loop in nest)
+
+
+@dataclass
+class _Watch:
+    """The shadows of one nest of parallel loops, and the number of the iteration at hand."""
+
+    nest: Sequence[scf.For]
+    writers: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    readers: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+
+    def instrument(self, accesses: dict[Value, list[Access]]) -> None:
+        """Make the shadows, count the iterations, and put a check before each access."""
+        before = Emitter(Builder.before(self.nest[0]))
+        count = before.alloc((), dtypes.i64, f"{SHADOW}iterations")
+        before.store(before.index(0), count, ())
+        for root in accesses:
+            self.writers[root] = shadow_of(before, root, "writers")
+            self.readers[root] = shadow_of(before, root, "readers")
+        block = self.nest[-1].body.block
+        start = Emitter(Builder(block, block.first, self.nest[0].loc))
+        iteration = start.add(start.load(count, ()), 1)
+        iteration.name = "iteration"
+        start.store(iteration, count, ())
+        for root, found in accesses.items():
+            for op in found:
+                check = self._check_store if isinstance(op, mem.Store) else self._check_load
+                check(op, root, iteration)
+
+    def _check_store(self, op: Access, root: Value, iteration: Value) -> None:
+        at = Emitter(Builder.before(op))
+        writers, readers = (view_of(at, op.ref, root, s[root]) for s in (self.writers, self.readers))
+        name = root.name or "an array"
+        other = at.load(writers, op.indices)
+        message = f"iterations {{}} and {{}} of the parallel loop write the same element of {name}"
+        _check(at, _is_own(at, other, iteration), (other, iteration), message)
+        reader = at.load(readers, op.indices)
+        message = f"iteration {{}} of the parallel loop writes an element of {name} that another one reads"
+        _check(at, _is_own(at, reader, iteration), (iteration,), message)
+        at.store(iteration, writers, op.indices)
+
+    def _check_load(self, op: Access, root: Value, iteration: Value) -> None:
+        at = Emitter(Builder.before(op))
+        writers, readers = (view_of(at, op.ref, root, s[root]) for s in (self.writers, self.readers))
+        other = at.load(writers, op.indices)
+        name = root.name or "an array"
+        message = f"iteration {{}} of the parallel loop reads an element of {name} that iteration {{}} writes"
+        _check(at, _is_own(at, other, iteration), (iteration, other), message)
+        reader = at.load(readers, op.indices)
+        own = _is_own(at, reader, iteration)
+        at.store(at.call("select", own, iteration, at.index(_SEVERAL)), readers, op.indices)
+
+
+def _is_own(at: Emitter, who: Value, iteration: Value) -> Value:
+    """Whether nobody has been at the element, or this iteration alone."""
+    return at.call("or", at.call("eq", who, at.index(0)), at.call("eq", who, iteration))
+
+
+def _check(at: Emitter, fine: Value, iterations: Sequence[Value], message: str) -> None:
+    """The iterations of the message are counted from 0, those of the shadows from 1."""
+    shown = [at.sub(each, 1) for each in iterations]
+    at.insert(py.Check(condition=fine, values=shown, error="RuntimeError", message=message))
