@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, numeric
-from pyasc.frontend.values import FALSE, NONE, Const, Scalar, Tensor, Tuple, Val
+from pyasc.frontend.values import FALSE, NONE, ONE, ZERO, Const, Scalar, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
@@ -177,9 +177,10 @@ def _arg(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     value = numeric.as_tensor(v, array)
     keep = known_bool(v, keepdims)
     if axis == NONE and len(value.shape) != 1:
-        from pyasc.frontend.shapes import flatten
+        from pyasc.frontend.shapes import flatten, reshape
 
-        value = flatten(v, value)
+        found = _arg(v, fn, flatten(v, value), ZERO, keepdims)
+        return reshape(v, found, *[ONE] * len(value.shape)) if keep else found
     (position,) = (0,) if axis == NONE else axes_of(v, axis, len(value.shape))
     _not_empty(v, value, (position,))
     type_ = TensorType(_reduced_shape(value.shape, (position,), keep), dtypes.i64)

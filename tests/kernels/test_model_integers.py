@@ -98,3 +98,37 @@ def test_guarded_least_and_most(dtype: str) -> None:
 def test_a_size_that_is_zero_divides_to_zero() -> None:
     on_both(remainder_of_a_size, np.zeros(9, np.int32), np.zeros(0, np.int32))
     on_both(remainder_of_a_size, np.zeros(9, np.int32), np.zeros(4, np.int32))
+
+
+@asc.kernel
+def row_numbers(x: asc.uint8[M, N], y: asc.uint8[N], z: asc.uint8[M]):
+    for i, j in asc.parallel_for_grid(M, N):
+        x[i, j] = asc.maximum(i % 7, y[j]) + z[i]
+
+
+@asc.kernel
+def bytes_of_rows(x: asc.uint8[M, N], y: asc.uint8[N], z: asc.uint8[M]):
+    for i, j in asc.parallel_for_grid(M, N):
+        x[i, j] = (y[j] + z[i]) ^ (z[i] - x[i, j])
+
+
+def test_rows_of_bytes_meet_one_byte_a_row() -> None:
+    for kernel in (row_numbers, bytes_of_rows):
+        for shape in ((1, 1), (9, 31), (300, 65)):
+            on_both(kernel, edges("uint8", *shape), edges("uint8", shape[1]), edges("uint8", shape[0]))
+
+
+@asc.kernel
+def half_running_sum(x: asc.float16[M, N], y: asc.float16[N]):
+    total = 0.0
+    for j in range(N):
+        total = total + x[-1, j]
+        x[M - 1, j] = total
+    for j in range(1, N):
+        y[j] = y[j] - y[j - 1] if y[j] > 1.0 else x[0, j]
+    x[M - 1, 0] = total
+
+
+def test_halves_one_after_the_other() -> None:
+    x = np.random.default_rng(2).integers(-3, 4, (3, 40)).astype(np.float16)
+    on_both(half_running_sum, x, x[0].copy())

@@ -250,3 +250,29 @@ def test_convolution(shape: tuple[int, int]) -> None:
     expected = sum(x[p : h - 2 + p, q : w - 2 + q] * weights[p, q] for p in range(3) for q in range(3))
     conv3x3(x, weights, y)
     np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+@asc.kernel
+def places_kept(x: asc.float32[M, N, K]):
+    return asc.argmax(x, keepdims=True), asc.argmin(x, axis=1, keepdims=True), asc.argmax(x)
+
+
+@asc.kernel
+def one_element_reduced(x: asc.int32[1, 1], y: asc.int32[1, 1]):
+    return asc.prod(x, axis=(0, 1)), asc.std(y, axis=0), asc.sum(x), asc.var(y)
+
+
+def test_places_keep_the_axes() -> None:
+    x = floats(3, 4, 5).reshape(3, 4, 5)
+    for got, expected in zip(
+        places_kept(x),
+        (np.argmax(x, keepdims=True), np.argmin(x, axis=1, keepdims=True), np.argmax(x)),
+        strict=True,
+    ):
+        assert np.shape(got) == np.shape(expected) and np.array_equal(got, expected)
+
+
+def test_one_element() -> None:
+    x = np.array([[7]], np.int32)
+    product, deviation, sum_, variance = one_element_reduced(x, x)
+    assert (product, deviation.tolist(), sum_, variance) == (7, [0.0], 7, 0.0)

@@ -97,7 +97,7 @@ def scalar(op: Operation, inner: Inner) -> Expr:
 
 def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
     dtype = dtype_of(op.args[-1].type)
-    if dtype in (dtypes.f16, dtypes.bf16):
+    if dtype in (dtypes.f16, dtypes.bf16) and op.fn != "select":
         raise NotScalar(f"{op.fn} of one {dtype} number")
     if op.fn in _OPERATORS:
         symbol, precedence = _OPERATORS[op.fn]

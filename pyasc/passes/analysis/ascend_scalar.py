@@ -21,7 +21,8 @@ from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import NotVector, refuse
+from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
+from pyasc.passes.analysis.tile_legalise import ADVANCED, NotVector, refuse
 
 LOCAL_BYTES = 64 * 1024
 _SCALAR_FLOAT = frozenset(
@@ -33,7 +34,9 @@ _SCALAR_INT = frozenset(
         "shl shr"
     ).split()
 )
-_ONE_CALL = frozenset(("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs"))
+_ONE_CALL = frozenset(
+    ("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs", *ADVANCED)
+)
 _ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"}
 _SLOT = 32
 
@@ -223,6 +226,10 @@ class ScalarLowering:
             return at.value(arith.Elementwise(fn="select", args=args), op.result.name)
         if op.fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
             return self._one_element(op.fn, args, dtype, at, op.result.name)
+        if op.fn in _SCALAR_FLOAT and dtype is dtypes.f16:
+            wide = [self._casted(arg, dtypes.f32, at) for arg in args]
+            made = at.value(arith.Elementwise(fn=op.fn, args=wide))
+            return self._casted(made, dtype_of(op.result.type), at, op.result.name)
         if op.fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
             wide = self._casted(args[0], dtypes.f32, at)
             whole = self._convert(wide, dtypes.f32, f"CAST_{_ROUNDINGS[op.fn]}", at)
@@ -242,9 +249,17 @@ class ScalarLowering:
         for tensor, value in zip(tensors, args, strict=True):
             at.insert(asc.SetValue(tensor=tensor, index=zero, value=value))
         self._flag(at, "S_V")
-        VectorCalls(at, one).elementwise(fn, tensors[0], tensors)
+        scratch = self._scratch() if fn in ADVANCED else None
+        VectorCalls(at, one, scratch).elementwise(fn, tensors[0], tensors)
         self._flag(at, "V_S")
         return at.value(asc.GetValue(tensor=tensors[0], index=zero), name)
+
+    def _scratch(self) -> Value:
+        """What advanced calls work in."""
+        key = ("scratch", 0)
+        if key not in self.slots:
+            self.slots[key] = self._buffer("scratch", SCRATCH_BYTES, dtypes.u8)
+        return self.slots[key]
 
     def _cast(self, op: arith.Cast, at: Builder) -> Value:
         at.loc = op.loc

@@ -141,7 +141,9 @@ def _from_host(value: Value) -> bool:
         return False
     if value.op is None:
         return True
-    return _takes_detours(value.op) and not any(isinstance(op, mem.Load) for op in needed([value]))
+    return _takes_detours(value.op) and not any(
+        isinstance(op, mem.Load) or op.regions for op in needed([value])
+    )
 
 
 def _takes_detours(op: Operation) -> bool:

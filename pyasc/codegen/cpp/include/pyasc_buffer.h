@@ -60,6 +60,8 @@ template <class... Rest> PA_FN int64_t pa_extents(int64_t first, Rest... rest) {
   return large ? INT64_MAX : count;
 }
 
+PA_FN int64_t pa_extents() { return 1; }
+
 // Memory that lives until the end of its scope; data is null when there is none to be had.
 template <class T> struct pa_array {
   explicit pa_array(int64_t count, int64_t alignment) : data(nullptr), block(nullptr) {
