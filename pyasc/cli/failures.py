@@ -46,6 +46,8 @@ def report_failure(error: BaseException) -> int:
             # The reader has gone; the interpreter must not meet the closed pipe again when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return FAILED
+        case CompileError() if not any(each.code for each in error.diagnostics):
+            return _say(f"error: {error}", FAILED)
         case CompileError():
             return _say(render_all(error.diagnostics, colored()), FAILED)
         case SystemExit() | GeneratorExit():
@@ -59,6 +61,8 @@ def _described(error: BaseException) -> tuple[str, int]:
         return f"error: {error}", BUG
     if type(error).__name__ in _MISSING_CLASSES:
         return f"error: {error}", MISSING
+    if isinstance(error, OSError) and type(error).__module__ == "builtins" and error.filename is not None:
+        return f"error: {error.filename}: {error.strerror}", FAILED
     if isinstance(error, OSError) or (type(error).__module__.startswith("pyasc.") and not _is_bug(error)):
         return f"error: {error}", FAILED
     if knobs.read().internal_traceback:

@@ -84,8 +84,8 @@ def _cann() -> list[str]:
 
     try:
         found = find_cann()
-    except CannMissing as error:
-        return [str(error)]
+    except CannMissing:
+        return ["not found"]
     return [
         f"{found.home}",
         f"compiler {found.compiler}",

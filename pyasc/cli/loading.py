@@ -56,17 +56,49 @@ def lowered_kernels(request: Request) -> list[LoweredKernel]:
 def _from_python(request: Request) -> list[LoweredKernel]:
     lowered: list[LoweredKernel] = []
     mistakes: list[Diagnostic] = []
-    for kernel in chosen_kernels(request):
+    kernels = chosen_kernels(request)
+    _check_parameters(request, kernels)
+    fixed = _sizes_in_types(request)
+    for kernel in kernels:
         try:
             with reporting_bugs(kernel):
                 found = specialise_for(kernel, request)
+                fixed |= found.fixed
                 lowered.append(found.lowered(request.pipeline, dump=request.dump))
         except CompileError as error:
             mistakes += error.diagnostics
     if mistakes:
         raise compile_error(*mistakes)
+    for name in request.sizes:
+        if name not in fixed:
+            raise Failure(f"--shape {name}: no kernel that is compiled has a size {name}", USAGE)
     _check_symbols(lowered)
     return lowered
+
+
+def _check_parameters(request: Request, kernels: Sequence[Kernel]) -> None:
+    """Raises Failure for a parameter on the command line that no kernel has."""
+    known = {parameter.name for kernel in kernels for parameter in kernel.signature.parameters}
+    for option, given in (("--type", request.types), ("--const", request.constants)):
+        for name in given:
+            if name not in known:
+                raise Failure(f"{option} {name}: no kernel that is compiled has a parameter {name}", USAGE)
+
+
+def _sizes_in_types(request: Request) -> set[str]:
+    dims = (dim for type_ in request.types.values() for dim in getattr(type_, "shape", ()))
+    return {name for dim in dims if isinstance(dim, language.SizeSymbol) for name in dim.expr.names}
+
+
+def _fixed_sizes(request: Request) -> dict[str, int]:
+    """The sizes that are numbers: those of --shape, and extents that --type gives to parameters without sizes."""
+    sizes = dict(request.sizes)
+    for name, type_ in request.types.items():
+        for axis, dim in enumerate(getattr(type_, "shape", ())):
+            known = dim if isinstance(dim, int) else request.sizes.get(str(dim.expr))
+            if known is not None:
+                sizes[f"{name}_size{axis}"] = known
+    return sizes
 
 
 def _check_symbols(lowered: Sequence[LoweredKernel]) -> None:
@@ -92,7 +124,7 @@ def specialise_for(kernel: Kernel, request: Request) -> Any:
             f"{error}\nSay what the parameter takes: --type x=float32[N,4] for arrays, --const k=3 for "
             "asc.constexpr, or annotate it in the source"
         ) from None
-    return kernel.specialise(types, request.sizes)
+    return kernel.specialise(types, _fixed_sizes(request))
 
 
 def chosen_kernels(request: Request) -> list[Kernel]:
@@ -168,6 +200,8 @@ def kernels_of(module: ModuleType) -> list[Kernel]:
 def _from_ir(request: Request) -> list[LoweredKernel]:
     from pyasc.cli.output import read_text
 
+    if request.sizes or request.types or request.constants:
+        raise Failure("--shape, --type and --const are for Python files: IR has its types already", USAGE)
     module = parse(read_text(request.file), request.file)
     check(module)
     remarks = (

@@ -14,14 +14,14 @@ from pyasc.ir.sizes import Dim, SizeExpr, constant, simplify, size
 from pyasc.ir.types import RefType, ScalarType, TensorType, Type
 
 
-def fix_sizes(function: func.Func, sizes: Mapping[str, int]) -> None:
-    """Replace the named sizes by numbers, in place, in types, attributes and `func.size`.
+def fix_sizes(function: func.Func, sizes: Mapping[str, int]) -> frozenset[str]:
+    """Replace the named sizes by numbers, in place, in types, attributes and `func.size`; the names that it had.
 
     Names that the function does not have are passed over. For the py level.
     """
     known = {name: value for name, value in sizes.items() if name in function.sizes}
     if not known:
-        return
+        return frozenset()
     for op in list(function.walk()):
         if isinstance(op, func.Size) and op.symbol in known:
             number = arith.Constant(value=known[op.symbol], types=[ScalarType(dtypes.i64)])
@@ -32,6 +32,7 @@ def fix_sizes(function: func.Func, sizes: Mapping[str, int]) -> None:
         for value in _values(op):
             value.type = cast(Type, _fixed(value.type, known))
     function.attrs["sizes"] = tuple(name for name in function.sizes if name not in known)
+    return frozenset(known)
 
 
 def _values(op: Operation) -> Iterator[Value]:

@@ -44,7 +44,7 @@ _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
 class Specialisation:
     """A kernel at the py level for arguments of `types`, with what it was made from besides them.
 
-    `lowered` may be called once: passes work in place.
+    `fixed` names the sizes that are numbers in it. `lowered` may be called once: passes work in place.
     """
 
     types: Types
@@ -54,6 +54,7 @@ class Specialisation:
     globals: Mapping[str, Any]
     options: KernelOptions
     remarks: tuple[Remark, ...] = ()
+    fixed: frozenset[str] = frozenset()
     _module: Module | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -105,9 +106,9 @@ def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specia
     result = compile_(source, signature, param_types(signature, types), _options(kernel))
     (func,) = (each for each in result.module.functions if each.kernel)
     legalise_symbol(func)
-    fix_sizes(func, sizes)
+    fixed = fix_sizes(func, sizes)
     abi = _abi(kernel, func, signature, types)
-    return Specialisation(types, abi, result, source.file, source.globals, kernel.options)
+    return Specialisation(types, abi, result, source.file, source.globals, kernel.options, fixed=fixed)
 
 
 def _options(kernel: Kernel) -> CompileOptions:

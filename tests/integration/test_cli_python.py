@@ -269,3 +269,32 @@ def test_what_the_file_prints_is_not_mixed_with_the_output(
     assert main(["compile", str(file), "--emit", "cpp"]) == 0
     printed = capsys.readouterr()
     assert "hello" not in printed.out and printed.err == "hello\n"
+
+
+def test_names_on_the_command_line_that_no_kernel_has(
+    capsys: pytest.CaptureFixture[str], kernels_py: str
+) -> None:
+    for option, message in (
+        ("--shape=M=3", "--shape M: no kernel that is compiled has a size M"),
+        ("--type=q=int32", "--type q: no kernel that is compiled has a parameter q"),
+        ("--const=q=3", "--const q: no kernel that is compiled has a parameter q"),
+    ):
+        code, _, err = run(capsys, "compile", kernels_py, "--emit", "cpp", option)
+        assert (code, err) == (2, f"error: {message}\n")
+
+
+def test_extents_in_a_type_are_fixed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = written(tmp_path / "open.py", OPEN)
+    types = ["--type", "x=float32[N,4]", "--type", "y=float", "--const", "k=3", "--shape", "N=7"]
+    code, out, _ = run(capsys, file, "--emit", "ir=py", *types)
+    assert code == 0 and "%x: ref<7 x 4 x f32>" in out
+
+
+def test_a_target_that_nobody_knows_and_a_folder_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], kernels_py: str, tmp_path: Path
+) -> None:
+    code, _, err = run(capsys, kernels_py, "--target", "ascend999", "-o", str(tmp_path / "k.o"))
+    assert code == 1 and err.startswith("error: no target is called 'ascend999'")
+    missing = tmp_path / "missing"
+    code, _, err = run(capsys, kernels_py, "-o", str(missing / "k.o"))
+    assert (code, err) == (1, f"error: {missing}: No such file or directory\n")
