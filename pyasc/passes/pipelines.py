@@ -27,6 +27,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
     ),
     "tile": (
         "structured",
+        "expand-functions",
         "raise-copies",
         "distribute",
         "split-reductions",

@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "watch-reads": "pyasc.passes.watch_reads:WatchReads",
     "locate-checks": "pyasc.passes.locate_checks:LocateChecks",
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",
+    "expand-functions": "pyasc.passes.expand_functions:ExpandFunctions",
     "raise-copies": "pyasc.passes.raise_copies:RaiseCopies",
     "distribute": "pyasc.passes.distribute:Distribute",
     "rebase": "pyasc.passes.rebase:Rebase",

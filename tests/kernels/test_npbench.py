@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 import pyasc as asc
@@ -17,4 +19,11 @@ def test_twenty_kernels_are_here() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_on_cpu(case: Case) -> None:
     with asc.device("cpu"):
+        case.run()
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_on_model(case: Case, model_library: None) -> None:
+    with asc.device("model"):
         case.run()

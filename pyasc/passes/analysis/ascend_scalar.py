@@ -20,8 +20,8 @@ from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
-from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import ADVANCED, NotVector, refuse
 
 LOCAL_BYTES = 64 * 1024
@@ -249,10 +249,13 @@ class ScalarLowering:
         for tensor, value in zip(tensors, args, strict=True):
             at.insert(asc.SetValue(tensor=tensor, index=zero, value=value))
         self._flag(at, "S_V")
-        scratch = self._scratch() if fn in ADVANCED else None
-        VectorCalls(at, one, scratch).elementwise(fn, tensors[0], tensors)
+        target, scratch = tensors[0], None
+        if fn in ADVANCED:
+            # These do not work in place.
+            target, scratch = self._slot("result", dtype), self._scratch()
+        VectorCalls(at, one, scratch).elementwise(fn, target, tensors)
         self._flag(at, "V_S")
-        return at.value(asc.GetValue(tensor=tensors[0], index=zero), name)
+        return at.value(asc.GetValue(tensor=target, index=zero), name)
 
     def _scratch(self) -> Value:
         """What advanced calls work in."""

@@ -38,13 +38,6 @@ SCALAR = {
 }
 ADVANCED_FACTORS = {
     "tanh": (1, 4),
-    "sinh": (1, 4),
-    "cosh": (2, 6),
-    "asin": (2, 6),
-    "acos": (2, 6),
-    "acosh": (1, 2),
-    "asinh": (3, 3),
-    "atanh": (1, 4),
     "erf": (3, 8),
     "erfc": (8, 32),
 }

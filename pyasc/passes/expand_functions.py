@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spells functions that arch 2201 has no instruction for in those that it has.
+
+    %y = arith.isinf %x
+
+becomes
+
+    %size = arith.abs %x
+    %inf = arith.constant {value = inf} : f32
+    %y = arith.eq %size, %inf
+
+float16 and bfloat16 are computed in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import arith
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.dtypes import bf16, f16, f32
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.function_recipes import RECIPES, Number
+from pyasc.passes.base import Context, FunctionPass
+
+
+class ExpandFunctions(FunctionPass):
+    """Replaces functions of the number table by their recipes."""
+
+    name = "expand-functions"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Look at every elementwise operation."""
+        found = [op for op in func.walk() if isinstance(op, arith.Elementwise) and _has_recipe(op)]
+        for op in found:
+            _expand(op)
+            context.count("functions spelt out")
+        return bool(found)
+
+
+def _has_recipe(op: arith.Elementwise) -> bool:
+    return op.fn in RECIPES and dtype_of(op.args[0].type) in (f32, f16, bf16)
+
+
+def _expand(op: arith.Elementwise) -> None:
+    at = Builder.before(op)
+    dtype = dtype_of(op.args[0].type)
+    numbers = [Number(at, _converted(at, arg)) for arg in op.args]
+    made = RECIPES[op.fn](*numbers).value
+    if dtype is not f32 and dtype_of(made.type) is f32:
+        made = at.value(arith.Cast.to(made, dtype))
+    made.name = op.result.name
+    op.replace_with([made])
+
+
+def _converted(at: Builder, value: Value) -> Value:
+    return value if dtype_of(value.type) is f32 else at.value(arith.Cast.to(value, f32))

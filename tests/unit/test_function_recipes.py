@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions spelt in others keep the bound of the number table, at all exponents and at special values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+from pyasc.ir.interpreter import interpret
+from pyasc.ir.numbers_table import TABLE
+from pyasc.passes.analysis.function_recipes import RECIPES
+from pyasc.passes.base import run_passes
+from pyasc.passes.pipeline_parser import parse_pipeline
+
+SPECIAL = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    1024.0,
+    1e-45,
+    -1e-45,
+    3.4e38,
+    88.7,
+    89.0,
+    -88.0,
+    -103.0,
+    127.0,
+    -126.5,
+)
+TRIGONOMETRIC = ("sin", "cos", "tan")
+LARGEST_ANGLE = 12000.0
+
+
+def sample(count: int) -> np.ndarray:
+    """All exponents and signs, numbers around zero and one, and the special ones."""
+    rng = np.random.default_rng(1)
+    anything = rng.integers(0, 2**32, count, np.uint64).astype(np.uint32).view(np.float32)
+    parts = [rng.uniform(-1, 1, count), rng.uniform(-100, 100, count), 1 + rng.uniform(-1e-3, 1e-3, count)]
+    edges = np.array([*SPECIAL, math.inf, -math.inf, math.nan])
+    # A NaN has no sign that a comparison tells.
+    known = np.where(np.isnan(anything), np.float32(math.nan), anything)
+    return np.concatenate([known, *(part.astype(np.float32) for part in (*parts, edges))])
+
+
+def expanded(fn: str, arguments: list[np.ndarray]) -> np.ndarray:
+    names = ("x", "y")[: len(arguments)]
+    annotated = ", ".join(f"{name}: asc.float32[N]" for name in names)
+    text = f"import pyasc as asc\n\ndef spelt({annotated}):\n    return asc.{fn}({', '.join(names)})\n"
+    kernel = asc.kernel_from_source(text)
+    module = kernel.specialise(kernel.types_of()).lowered("py").module
+    run_passes(module, parse_pipeline("expand-functions"))
+    assert not any(op.name == f"arith.{fn}" or op.attrs.get("fn") == fn for op in module.walk())
+    row = TABLE[fn]
+    out = np.empty(len(arguments[0]), np.bool_ if row.result == "bool" else np.float32)
+    interpret(module, "spelt", [*arguments, out], {"N": len(out)})
+    return out
+
+
+def agrees(found: np.ndarray, exact: np.ndarray, ulps: int) -> np.ndarray:
+    """Where a result is as near to the exact one as its bound asks; truths, infinities and zeros have to be equal."""
+    if found.dtype == np.bool_:
+        return found == exact
+    rounded = exact.astype(np.float32)
+    same = (found == rounded) & (np.signbit(found) == np.signbit(rounded))
+    unit = np.spacing(np.maximum(np.abs(rounded), np.finfo(np.float32).tiny))
+    near = (
+        np.isfinite(found) & np.isfinite(rounded) & (np.abs(found - exact) <= ulps * unit.astype(np.float64))
+    )
+    return same | (near & (rounded != 0)) | (np.isnan(found) & np.isnan(rounded))
+
+
+@pytest.mark.parametrize("fn", RECIPES)
+def test_a_recipe_keeps_the_bound_of_its_function(fn: str) -> None:
+    row = TABLE[fn]
+    x = sample(20_000)
+    arguments = [x, np.random.default_rng(2).permutation(x)][: row.arity]
+    with np.errstate(all="ignore"):
+        function: Any = getattr(np, row.numpy or fn)
+        exact = function(*(each.astype(np.float64) for each in arguments))
+        if fn in TRIGONOMETRIC:
+            exact = np.where(np.abs(x) < LARGEST_ANGLE, exact, math.nan)
+        found = expanded(fn, arguments)
+        right = agrees(found, exact, row.ulps)
+    assert right.all(), [float(each[~right][0]) for each in (*arguments, found, exact)]
+
+
+@pytest.mark.parametrize("fn", ["sin", "acosh", "isinf"])
+def test_halves_are_computed_in_float32_and_rounded_once(fn: str) -> None:
+    kernel = asc.kernel_from_source(
+        f"import pyasc as asc\n\ndef half(x: asc.float16[N]):\n    return asc.{fn}(x)\n"
+    )
+    module = kernel.specialise(kernel.types_of()).lowered("py").module
+    run_passes(module, parse_pipeline("expand-functions"))
+    x = np.array([0.1, 1.5, 2.75, 100.0, math.inf], np.float16)
+    function = getattr(np, TABLE[fn].numpy or fn)
+    with np.errstate(invalid="ignore"):
+        expected = function(x.astype(np.float32))
+    out = np.empty(5, np.bool_ if fn == "isinf" else np.float16)
+    interpret(module, "half", [x, out], {"N": 5})
+    np.testing.assert_array_equal(out, expected.astype(out.dtype))
