@@ -2,7 +2,7 @@
 # `make` prints the targets. Each makes .venv first if need be (tools/bootstrap.sh).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types sizes docs fuzz cube bench update-golden clean
+.PHONY: help setup demo test check lint format types sizes docs coverage fuzz cube bench update-golden clean
 
 BIN := .venv/bin
 SEED ?= 0
@@ -39,6 +39,10 @@ sizes: setup
 
 docs: setup  ## rewrite the generated pages of docs/ and the stub
 	@$(BIN)/python tools/gendocs.py
+
+coverage: setup  ## which lines of frontend and passes the suite runs; fails below 95 %
+	$(BIN)/python -m coverage run --source=pyasc/frontend,pyasc/passes -m pytest -q
+	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=95
 
 fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SEED
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -m "fuzz or not fuzz" tests/property
