@@ -39,7 +39,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cse",
         "dce",
     ),
-    "ascend": ("tile", "lower-to-ascend", "cse", "dce"),
+    "ascend": ("tile", "lower-to-ascend", "cse", "dce", "mix-phases"),
     "debug": (
         "loop",
         "watch-races",

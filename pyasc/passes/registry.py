@@ -47,6 +47,7 @@ PASSES: dict[str, str] = {
     "unroll": "pyasc.passes.unroll:Unroll",
     "lower-to-tiles": "pyasc.passes.lower_to_tiles:LowerToTiles",
     "lower-to-ascend": "pyasc.passes.lower_to_ascend:LowerToAscend",
+    "mix-phases": "pyasc.passes.mix_phases:MixPhases",
     "cleanup": "pyasc.passes.cleanup:Cleanup",
 }
 """From the name of a pass to `module:class`."""

@@ -7,6 +7,7 @@ Outputs are full of NaN before a launch, on-chip memory starts as NaN, and the m
 from __future__ import annotations
 
 import itertools
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -207,6 +208,22 @@ def centred(a: asc.float32[K, M], b: asc.float16[K, N], mean: asc.float32[M], ou
             out[i, j] = total
 
 
+@asc.kernel
+def attention(q: asc.float16[S, D], k: asc.float16[T, D], v: asc.float16[T, D]):
+    return asc.softmax(q @ k.T) @ v
+
+
+@asc.kernel
+def gelu_layer(
+    x: asc.float16[M, K],
+    w: asc.float16[K, N],
+    bias: asc.float16[N],
+    alpha: asc.float32,
+    out: asc.float32[M, N],
+):
+    out[:] = asc.gelu((x @ w).astype(asc.float32) * alpha + bias)
+
+
 @dataclass(frozen=True)
 class Case:
     """A kernel, how to order the axes of its operands, and their dtype; `half` is the relative error of its output."""
@@ -401,6 +418,38 @@ class TestAround:
         left = (left - middle).T
         close(out, left @ right, np.abs(left) @ np.abs(right), shape[2] + 1)
 
+    @pytest.mark.parametrize(("s", "t", "d"), [(1, 1, 1), (17, 65, 100), (300, 129, 64), (5, 9000, 16)])
+    def test_attention(self, s: int, t: int, d: int) -> None:
+        """Cube, vector and cube again in one launch; rows of scores may be longer than a tile."""
+        sizes = {"s": s, "t": t, "d": d}
+        (q, query), (k, key), (v, value) = (operand(axes, sizes, "f16") for axes in ("sd", "td", "td"))
+        q, query = (q / np.float16(4)).astype(np.float16), query / 4
+        with asc.device("model"):
+            out = attention(q, k, v)
+        scores = (query @ key.T).astype(np.float16).astype(np.float64)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        # A score may be rounded to either neighbour, which is a relative error of its weight; weights are halves.
+        error = np.spacing(np.abs(scores).max().astype(np.float16)).astype(np.float64) + 2.0**-10
+        bound = (
+            2 * error * (weights @ np.abs(value)) + t * 2.0**-24 + 2.0**-10 * np.abs(weights @ value) + 1e-6
+        )
+        assert (np.abs(out - weights @ value) <= bound).all()
+
+    @pytest.mark.parametrize("shape", [(1, 1, 1), (129, 100, 17), (40, 1000, 127)])
+    def test_a_layer_behind_a_product(self, shape: tuple[int, int, int]) -> None:
+        sizes = dict(zip("mnk", shape, strict=True))
+        (x, left), (w, right), (bias, row) = (operand(axes, sizes, "f16") for axes in ("mk", "kn", "n"))
+        out = fresh(shape[:2], np.float32)
+        run(gelu_layer, x, w, bias, np.float32(0.5), out)
+        product = left @ right
+        size = np.abs(left) @ np.abs(right)
+        inner = product.astype(np.float16) * 0.5 + row
+        exact = 0.5 * inner * (1 + np.vectorize(math.erf)(inner / math.sqrt(2)))
+        # The half next to it, and gelu's slope of at most 1.13.
+        slack = 1.13 * 0.5 * (shape[2] * 2.0**-24 * size + 2.0**-10 * np.abs(product)) + 1e-5
+        assert (np.abs(out - exact) <= slack).all()
+
     def test_rows_that_no_stride_reaches(self) -> None:
         """Rows more than 65,535 elements apart are copied one at a time."""
         sizes = {"m": 3, "n": 66000, "k": 20}
@@ -421,6 +470,15 @@ def test_products_are_one_launch_without_remarks(kernel: Any) -> None:
     assert source.count("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY)") == source.count("__global__") == 1
     assert "GetValue" not in source
     assert not kernel.remarks
+
+
+@pytest.mark.parametrize("kernel", [attention, gelu_layer])
+def test_cube_and_vector_work_is_one_mixed_kernel(kernel: Any) -> None:
+    source = kernel.source("ascend910b1")
+    assert (
+        source.count("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)") == source.count("__global__") == 1
+    )
+    assert "SyncAll<false>()" in source
 
 
 @pytest.mark.parametrize("name", ["halves", "float_left", "byte_right", "half_turned"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS
-from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering
+from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering, lower_mixed
 from pyasc.codegen.ascendc.render import render_unit
 from pyasc.ir.ascend_calls import POSITION_SPACES
 from pyasc.ir.dialects import arith, asc
@@ -31,12 +31,27 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
     chosen = options or EmitOptions()
     constants: dict[str, nodes.Variable] = {}
     phases = [each for each in module.functions if each.kernel]
-    kernels = [KernelLowering(each, chosen, each.symbol, constants).run() for each in phases]
-    header = [title, *(line for phase in phases for line in _described(phase))]
+    kernels: list[nodes.Kernel | nodes.Mixed] = []
+    header = [title]
+    for phase in phases:
+        parts = parts_of(phase, module)
+        for each in parts or [phase]:
+            made = KernelLowering(each, chosen, each.symbol, constants).run()
+            made.part = bool(parts)
+            kernels.append(made)
+            header += _described(each)
+        if parts:
+            kernels.append(lower_mixed(phase))
+            header += _described(phase)
     body = render_unit(nodes.Unit((), (), (), kernels))
     helpers = tuple(text for name, text in HELPERS.items() if f"{name}<" in body)
     unit = nodes.Unit(tuple(header), tuple(constants.values()), helpers, kernels)
     return EmittedFile(render_unit(unit), tuple(each.symbol for each in phases))
+
+
+def parts_of(phase: Func, module: Module) -> list[Func]:
+    """The functions that a mixed kernel runs."""
+    return [module.function(op.callee) for op in phase.body.block if isinstance(op, asc.Run)]
 
 
 def _described(phase: Func) -> list[str]:

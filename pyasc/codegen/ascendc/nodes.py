@@ -73,7 +73,7 @@ class Method(Node):
 
 @dataclass(slots=True)
 class Kernel(Node):
-    """The class of one phase and its entry function."""
+    """The class of one phase and, unless it is a `part` of another kernel, its entry function."""
 
     entry: str
     name: str
@@ -82,6 +82,31 @@ class Kernel(Node):
     private: list[Method]
     members: tuple[Variable, ...]
     type: str = ""
+    part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A part of a mixed kernel: its class, the macro that is true on its cores, how many of them, and its arguments.
+
+    `again` says that another part has used the memory of these cores before.
+    """
+
+    name: str
+    side: str
+    cores: str
+    args: str
+    again: bool
+
+
+@dataclass(slots=True)
+class Mixed(Node):
+    """The entry of a kernel that runs parts on both kinds of cores; None stands for a barrier of all."""
+
+    entry: str
+    params: tuple[Variable, ...]
+    runs: tuple[Run | None, ...]
+    type: str
 
 
 @dataclass(slots=True)
@@ -91,4 +116,4 @@ class Unit(Node):
     header: tuple[str, ...]
     constants: tuple[Variable, ...]
     helpers: tuple[str, ...]
-    kernels: list[Kernel]
+    kernels: list[Kernel | Mixed]

@@ -24,7 +24,9 @@ def render_unit(unit: nodes.Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kernel(kernel: nodes.Kernel) -> str:
+def _kernel(kernel: nodes.Kernel | nodes.Mixed) -> str:
+    if isinstance(kernel, nodes.Mixed):
+        return _macros().Mixed(kernel).strip("\n")
     members = "\n".join(
         f"{member.declaration}{' = ' + member.value if member.value else ''};" for member in kernel.members
     )

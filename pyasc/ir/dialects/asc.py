@@ -334,6 +334,18 @@ class SyncAll(Operation, name="asc.SyncAll", traits=[EFFECT]):
     vector_only: bool = attribute(default=True)
 
 
+class Run(Operation, name="asc.Run", traits=[EFFECT]):
+    """A part of a mixed kernel on the first `cores` cores of one kind: a class of its own, Init and Process.
+
+    The callee is a function of the module that is no kernel by itself; `args` are its parameters in order.
+    """
+
+    callee: str = attribute()
+    unit: str = attribute(choices=("cube", "vector"))
+    cores: Value = operand(I64)
+    args: Sequence[Value] = operands(default=())
+
+
 class CoreNumber(Operation, name="asc.CoreNumber", traits=[PURE]):
     """The core's place in the launch."""
 

@@ -225,8 +225,8 @@ class _Emitter:
         p, step = self.product, self.tile.step
         left = RefType((self.tile.rows, step), p.dtype, "l0a", "zz")
         right = RefType((step, self.tile.columns), p.dtype, "l0b", "zn")
-        self.left = at.value(tile.Buffer(depth=2, types=[left]), f"{p.left.ref.name}L0")
-        self.right = at.value(tile.Buffer(depth=2, types=[right]), f"{p.right.ref.name}L0")
+        self.left = at.value(tile.Buffer(depth=2, types=[left]), f"{_name_of(p.left.ref, 'left')}L0")
+        self.right = at.value(tile.Buffer(depth=2, types=[right]), f"{_name_of(p.right.ref, 'right')}L0")
 
     def _empty(self, at: Builder, total: Value, rows: Value, columns: Value) -> None:
         """A sum of nothing is zero: one step of zeros, where the sizes do not rule that out."""
@@ -261,19 +261,20 @@ class _Emitter:
         k, depth = loop.body.block.args
         inner = Builder(loop.body.block, loc=at.loc)
         self.point[self.product.depth] = k
-        left = self._fetch(inner, self.product.left, rows, depth, (self.tile.rows, self.tile.depth))
-        right = self._fetch(inner, self.product.right, columns, depth, (self.tile.columns, self.tile.depth))
+        left = self._fetch(inner, "left", rows, depth)
+        right = self._fetch(inner, "right", columns, depth)
         self._steps(inner, (left, right, total), (rows, columns), k, depth)
         inner.insert(tile.Yield())
 
-    def _fetch(
-        self, at: Builder, factor: Factor, free: Value, depth: Value, extents: tuple[int, int]
-    ) -> Value:
+    def _fetch(self, at: Builder, side: str, free: Value, depth: Value) -> Value:
         """A piece of an operand in L1, as it is stored."""
+        is_left = side == "left"
+        factor = self.product.left if is_left else self.product.right
+        extents = (self.tile.rows if is_left else self.tile.columns, self.tile.depth)
         sizes = [free, depth] if factor.depth_inner else [depth, free]
         shape = extents if factor.depth_inner else extents[::-1]
         type_ = RefType(shape, self.product.dtype, "l1", "nz")
-        made = at.value(tile.Buffer(depth=2, types=[type_]), f"{factor.ref.name}L1")
+        made = at.value(tile.Buffer(depth=2, types=[type_]), f"{_name_of(factor.ref, side)}L1")
         if factor.gathered:
             self._gather(at, factor, made, depth, free)
             return made
@@ -409,3 +410,8 @@ class _Emitter:
                 accumulate="add" if self.product.accumulates else None,
             )
         )
+
+
+def _name_of(ref: Value, otherwise: str) -> str:
+    """What tiles of an array are called."""
+    return ref.name or otherwise
