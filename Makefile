@@ -52,6 +52,9 @@ fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SE
 cube: setup  ## products on the model at every M, N and K
 	$(BIN)/python -m pytest -m fuzz tests/kernels/test_cube.py
 
+language: setup  ## every row of the language page on the cpu and on the model; takes long
+	$(BIN)/python -m pytest -m "fuzz or not fuzz" tests/kernels/test_language_tensors.py tests/kernels/test_language_programs.py
+
 bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
 	@$(BIN)/python -m pip install -q -e '.[bench]'
 	$(BIN)/python -m benchmarks.run

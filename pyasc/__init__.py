@@ -40,6 +40,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "pyasc.language.constants": _words("e inf nan pi"),
     "pyasc.language": ("random",),
+    "pyasc.language.precision": ("precision",),
     "pyasc.language.memory": _words("aligned_alloc atomic_add atomic_max atomic_min copy shared_memory"),
     "pyasc.language.debug": _words("assert_ assert_shape breakpoint print"),
     "pyasc.ir.diagnostics": (

@@ -188,8 +188,36 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
             return Const(op.fn == "ne")
         raise _no_operator(v, op, left, right)
     a, b = operand(v, left), operand(v, right)
+    if _is_below_zero_possible(v, a, b):
+        return _compare_with_unsigned(v, op, a, b)
+    if _is_below_zero_possible(v, b, a):
+        mirrored = next(each for each in COMPARE.values() if each.fn == _MIRRORED.get(op.fn, op.fn))
+        return _compare_with_unsigned(v, mirrored, b, a)
     fn, number = numeric.application(v, op.fn, (a, b))
     return apply(v, fn, (a, b), _comparable(number, a, b))
+
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+
+
+def _is_below_zero_possible(v: Visitor, signed: Val, unsigned: Val) -> bool:
+    """Whether a signed array or element meets one of uint64, for which no integer type holds both."""
+    a, b = number_type(v, signed), number_type(v, unsigned)
+    return a.dtype.kind == "i" and not a.weak and b.dtype is dtypes.u64 and not b.weak
+
+
+def _compare_with_unsigned(v: Visitor, op: Operator, signed: Val, unsigned: Val) -> Val:
+    """Exact, as in NumPy: what is below zero is less than everything, the rest is compared as uint64."""
+    negative = compare(v, COMPARE[ast.Lt], signed, Const(0))
+    same = compare(v, op, numeric.cast_to(v, signed, dtypes.u64), unsigned)
+    if op.fn in ("lt", "le", "ne"):
+        return binary(v, BINARY[ast.BitOr], negative, same)
+    return binary(v, BINARY[ast.BitAnd], logical_not_each(v, negative), same)
+
+
+def logical_not_each(v: Visitor, value: Val) -> Val:
+    """`~value` of truth values."""
+    return invert(v, value) if is_array(value) else logical_not(v, value)
 
 
 def _as_dtype(value: Any, other: Any) -> Any:

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyasc.frontend import composed, numeric
+from pyasc.frontend import composed, numeric, precision
 from pyasc.frontend.frames import RESULT, RETURN, Env, Frame
 from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.objects import object_value
@@ -143,7 +143,8 @@ def _convert(
 ) -> Val:
     if len(args) != 1 or keywords:
         raise v.error(node, "PA0408", f"{element} takes one value to convert, got {len(args)}")
-    return numeric.cast_to(v, args[0], element.ir)
+    unrounded = precision.unrounded(v, args[0], element.ir)
+    return numeric.cast_to(v, args[0], element.ir) if unrounded is None else unrounded
 
 
 def _from_numpy(found: Any) -> Any:

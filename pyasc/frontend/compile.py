@@ -51,6 +51,8 @@ class FrontendResult(Record):
 
     module: func.Module
     dependencies: Dependencies
+    remarks: tuple[Diagnostic, ...] = ()
+    strict: bool = False
 
 
 MAPPED_SIZE = "n"
@@ -349,7 +351,7 @@ class _Function:
         block = Block()
         block.insert_before(None, op)
         module = func.Module(body=Region([block]), loc=op.loc)
-        return FrontendResult(module, v.dependencies)
+        return FrontendResult(module, v.dependencies, tuple(dict.fromkeys(v.remarks)), v.strict)
 
 
 def _symbol(name: str) -> str:

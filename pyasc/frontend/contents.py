@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from pyasc.frontend import calls, control, expressions, loops, objects, statements, subscripts
+from pyasc.frontend import calls, control, expressions, loops, objects, precision, statements, subscripts
 from pyasc.frontend.visitor import Contents
 
 CONTENTS = Contents(
@@ -23,6 +23,7 @@ CONTENTS = Contents(
         ast.Pass: statements.pass_statement,
         ast.Return: control.return_statement,
         ast.While: loops.while_statement,
+        ast.With: precision.with_statement,
     },
     expressions={
         ast.Attribute: objects.attribute,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pyasc.frontend import numeric
+from pyasc.frontend.precision import product_operands
 from pyasc.frontend.reductions import unwrap
 from pyasc.frontend.values import NONE, Tensor, Val
 from pyasc.frontend.visitor import Visitor
@@ -57,7 +58,7 @@ def _check_inner(v: Visitor, left: Tensor, right: Tensor) -> None:
 
 def _contract(v: Visitor, left: Tensor, right: Tensor, natural: DType, result: DType) -> Val:
     accumulate = dtypes.f32 if result.is_float and result.bits < 32 else result
-    operands = [Tensor(v.emit.cast(each.value, natural)) for each in (left, right)]
+    operands = [Tensor(each) for each in product_operands(v, left, right, natural)]
     batch = _batch_shape(v, operands)
     if batch:
         operands = [_with_batch(v, each, batch) for each in operands]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, numeric, shapes, views
 from pyasc.frontend.gather import gather
+from pyasc.frontend.precision import product_operands
 from pyasc.frontend.reductions import axes_of, reduce, unwrap
 from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
@@ -136,9 +137,10 @@ def _product(v: Visitor, operands: Sequence[tuple[Val, str]], output: str) -> Va
         for axis, name in enumerate(term):
             _same_size(v, sizes, name, value, axis)
     wide = dtypes.f32 if number.dtype.is_float and number.dtype.bits < 32 else number.dtype
+    first, second = product_operands(v, tensors[0], tensors[1], number.dtype)
     op = tensor.Contract(
-        lhs=v.emit.cast(tensors[0].value, number.dtype),
-        rhs=v.emit.cast(tensors[1].value, number.dtype),
+        lhs=first,
+        rhs=second,
         equation=f"{left},{right}->{output}",
         accumulate=ScalarType(wide),
         types=[TensorType(tuple(sizes[name] for name in output), number.dtype)],

@@ -62,7 +62,6 @@ _NODES: dict[str, Refusal] = {
     "Try": Refusal("`try`", _NO_EXCEPTIONS, "test the condition with `if`"),
     "TryStar": Refusal("`try`", _NO_EXCEPTIONS, "test the condition with `if`"),
     "TypeAlias": Refusal("a type alias", "types are known when the kernel is compiled", "define it outside"),
-    "With": Refusal("`with`", "no such context exists in a kernel", "leave it out"),
     "Yield": Refusal("`yield`", _NO_GENERATORS, "write the values to an array"),
     "YieldFrom": Refusal("`yield from`", _NO_GENERATORS, "write the values to an array"),
     "Starred": Refusal("`*`", "the number of values must be known", "write the values out"),

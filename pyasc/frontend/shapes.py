@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from pyasc.frontend import arithmetic, numeric, views
+from pyasc.frontend import arithmetic, numeric, precision, views
 from pyasc.frontend.memory import checked_shape, element_type, shape_list
 from pyasc.frontend.reductions import axes_of
 from pyasc.frontend.values import (
@@ -323,7 +323,9 @@ def _same_elsewhere(v: Visitor, parts: Sequence[Tensor], position: int) -> None:
 
 def astype(v: Visitor, array: Val, dtype: Val) -> Val:
     """`x.astype(dtype)`."""
-    return numeric.cast_to(v, array, element_type(v, dtype))
+    target = element_type(v, dtype)
+    unrounded = precision.unrounded(v, array, target)
+    return numeric.cast_to(v, array, target) if unrounded is None else unrounded
 
 
 def copy_of(v: Visitor, array: Val) -> Val:

@@ -42,10 +42,18 @@ class CompileOptions(Record):
     unchecked: bool = False
     precision: str = "numpy"
     name: str | None = None
+    tolerance: float = 1e-3
 
 
 class NeedsBuffers(Exception):
     """A helper assigns to elements of an array that its caller made: every array that has a name has to be a buffer."""
+
+
+class Precision(Record):
+    """How floats may be lowered: a mode of `asc.precision`, and the error that `"auto"` may make."""
+
+    mode: str
+    tolerance: float
 
 
 class Contents(Record):
@@ -74,6 +82,9 @@ class Visitor:
         self.buffers = False
         self.counters: dict[Value, Val] = {}
         self.checked_bounds: set[tuple[Block, Val]] = set()
+        self.strict = options.precision == "strict"
+        self.precision = Precision(options.precision, options.tolerance)
+        self.remarks: list[Diagnostic] = []
         self.helpers: dict[object, KernelSource] = {}
 
     def expr(self, node: ast.expr) -> Val:

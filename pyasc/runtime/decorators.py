@@ -23,6 +23,7 @@ def kernel(
     grid: int | None = None,
     name: str | None = None,
     autotune: bool = False,
+    tolerance: float = 1e-3,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a kernel of a Python function: bare, or with options (see `KernelOptions`).

@@ -16,7 +16,8 @@ class KernelOptions:
     """How a kernel is compiled.
 
     `target` is a SoC (None: what the device at hand has); `grid` how many cores to use (None: all); `name` the
-    symbol in object files (None: the function's name).
+    symbol in object files (None: the function's name). `tolerance` is the error that `precision="auto"` may make in
+    a matrix product, relative to the product of the operands' absolute values.
     """
 
     target: str | None = None
@@ -26,6 +27,7 @@ class KernelOptions:
     grid: int | None = None
     name: str | None = None
     autotune: bool = False
+    tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -40,6 +42,8 @@ class KernelOptions:
             raise ValueError(f"name={self.name!r}: expected a name that C can use")
         if self.target is not None:
             _check_type("target", self.target, str)
+        if not (isinstance(self.tolerance, float) and self.tolerance > 0):
+            raise ValueError(f"tolerance={self.tolerance!r}: expected a positive float")
 
     @property
     def of_passes(self) -> dict[str, dict[str, object]]:

@@ -32,6 +32,7 @@ from pyasc.runtime.options import KernelOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pyasc.ir.diagnostics import Diagnostic
     from pyasc.ir.dialects.func import Func, Module
     from pyasc.passes.base import Remark
     from pyasc.runtime.kernel import Kernel, Types
@@ -79,7 +80,10 @@ class Specialisation:
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
-        self.remarks = tuple(lower(module, pipeline, self.options.of_passes, dump).remarks)
+        options = self.options.of_passes
+        options["raise-loops"]["strict"] = self.result.strict
+        found = lower(module, pipeline, options, dump).remarks
+        self.remarks = (*map(_of_front_end, self.result.remarks), *found)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 
@@ -92,6 +96,12 @@ class Specialisation:
             # The general reader looks through closures and builtins, which takes five times as long.
             return partial(self.globals.get, name), dependency.value
         return dependency.read, dependency.value
+
+
+def _of_front_end(remark: Diagnostic) -> Remark:
+    from pyasc.passes.base import Remark
+
+    return Remark("precision", remark.loc, remark.message, remark.hint)
 
 
 def _constant(dependency: Dependency) -> bool:
@@ -113,7 +123,7 @@ def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specia
 
 def _options(kernel: Kernel) -> CompileOptions:
     chosen = kernel.options
-    return CompileOptions(chosen.debug, chosen.unchecked, chosen.precision, chosen.name)
+    return CompileOptions(chosen.debug, chosen.unchecked, chosen.precision, chosen.name, chosen.tolerance)
 
 
 def param_types(signature: Signature, types: Types) -> dict[str, ParamType]:

@@ -10,6 +10,7 @@ from pyasc.ir.dialects import arith, st
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.patterns.arith import holds_all
 
 
 class Contraction(Record):
@@ -115,9 +116,14 @@ def _factors(op: st.Apply) -> tuple[int, int] | None:
 
 
 def _input_number(op: st.Apply, value: Value) -> int | None:
-    """The input that a value is an element of, through conversions."""
+    """The input that a value is an element of, through conversions that are one conversion together."""
     while isinstance(value.op, arith.Cast):
-        value = value.op.value
+        inner = value.op.value
+        if isinstance(inner.op, arith.Cast) and not holds_all(
+            dtype_of(inner.type), dtype_of(inner.op.value.type)
+        ):
+            return None
+        value = inner
     if value.owner is not op.body.block or value.index < op.rank:
         return None
     return value.index - op.rank

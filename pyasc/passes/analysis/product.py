@@ -20,6 +20,7 @@ from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials, constant_of
 from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.patterns.arith import holds_all
 
 ACCUMULATORS = {
     dtypes.f16: dtypes.f32,
@@ -128,6 +129,8 @@ def _factors(op: st.Apply) -> tuple[int, int] | None:
 
 def _input(op: st.Apply, value: Value) -> int | None:
     if isinstance(value.op, arith.Cast):
+        if not holds_all(dtype_of(value.type), dtype_of(value.op.value.type)):
+            return None
         value = value.op.value
     if value.owner is not op.body.block or value.index < op.rank:
         return None
