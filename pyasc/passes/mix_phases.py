@@ -20,7 +20,6 @@ A part runs on as many cores as it would have been launched on; the launch is as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
@@ -47,33 +46,31 @@ class MixPhases(Pass):
         """Replace what is launched together."""
         changed = False
         for host in [each for each in module.functions if each.symbol.endswith(HOST_SUFFIX)]:
-            launches = _together(host, module)
-            if launches:
+            for launches in _together(host, module):
                 _Mixed(module, host, launches).make()
                 context.count("launches merged", len(launches))
                 changed = True
         return changed
 
 
-def _together(host: Func, module: Module) -> list[func.Launch]:
-    """All launches of a host function, if one kernel can do what they do."""
-    launches = [op for op in host.walk() if isinstance(op, func.Launch)]
-    callees = [launch.callee for launch in launches]
-    if any(launch.parent is not host.body.block for launch in launches) or len(set(callees)) < len(callees):
-        return []
-    parts = [module.function(callee) for callee in callees]
-    kinds = {_unit(part) for part in parts}
-    if kinds != {"cube", "vector"} or any(param.name == FAULT for part in parts for param in part.params):
-        return []
-    # Between launches there is nothing but arithmetic.
-    between = host.body.block.first
-    while between is not None and between is not launches[0]:
-        between = between.next
-    while between is not None and between is not launches[-1]:
-        if not isinstance(between, func.Launch) and not between.has(PURE):
-            return []
-        between = between.next
-    return [] if _reads_stale(parts) else launches
+def _together(host: Func, module: Module) -> list[list[func.Launch]]:
+    """Launches that follow each other, on both kinds of cores, and that one kernel can do."""
+    everywhere = [op.callee for op in host.walk() if isinstance(op, func.Launch)]
+    runs: list[list[func.Launch]] = [[]]
+    for op in host.body.block:
+        if isinstance(op, func.Launch):
+            part = module.function(op.callee)
+            if everywhere.count(op.callee) > 1 or any(param.name == FAULT for param in part.params):
+                runs.append([])
+                continue
+            before = {name for each in runs[-1] for name in _written(module.function(each.callee))}
+            if _reads_stale(part, before):
+                runs.append([])
+            runs[-1].append(op)
+        elif not op.has(PURE):
+            runs.append([])
+    both = {"cube", "vector"}
+    return [run for run in runs if {_unit(module.function(each.callee)) for each in run} == both]
 
 
 def _unit(part: Func) -> str:
@@ -86,15 +83,9 @@ def _written(part: Func) -> set[str]:
     return {part.params[number].name for number in part.written}
 
 
-def _reads_stale(parts: Sequence[Func]) -> bool:
+def _reads_stale(part: Func, before: set[str]) -> bool:
     """Whether a scalar unit reads what other cores have written before, which its cache may not know of."""
-    before: set[str] = set()
-    for part in parts:
-        for op in part.walk():
-            if isinstance(op, asc.GetValue) and _array_name(op.tensor) in before:
-                return True
-        before |= _written(part)
-    return False
+    return any(isinstance(op, asc.GetValue) and _array_name(op.tensor) in before for op in part.walk())
 
 
 def _array_name(tensor: Value) -> str:
@@ -135,7 +126,7 @@ class _Mixed:
         at.insert(func.Return())
         written = {name for part in parts for name in _written(part)}
         mixed = Func(
-            symbol=self.host.symbol.removesuffix(HOST_SUFFIX),
+            symbol=self._symbol(),
             sizes=sizes,
             written=tuple(
                 number for number, param in enumerate(self.region.block.args) if param.name in written
@@ -143,12 +134,21 @@ class _Mixed:
             body=self.region,
             loc=self.host.loc,
         )
-        parent = self.host.parent
+        # Functions stand in the order in which they are launched.
+        parent = parts[-1].parent
         assert parent is not None
-        parent.insert_before(self.host, mixed)
+        parent.insert_before(parts[-1].next, mixed)
         for part in parts:
             part.attrs["kernel"] = False
         self._launch(mixed)
+
+    def _symbol(self) -> str:
+        """The name of the kernel, with the numbers of the first and the last phase where there are others."""
+        kernel = self.host.symbol.removesuffix(HOST_SUFFIX)
+        if sum(isinstance(op, func.Launch) for op in self.host.walk()) == len(self.launches):
+            return kernel
+        first, last = (launch.callee.rpartition("_")[2] for launch in (self.launches[0], self.launches[-1]))
+        return f"{kernel}_{first}_{last}"
 
     def _run(self, launch: func.Launch, part: Func) -> asc.Run:
         """A part, with its own number of cores in the place of the launch's."""
