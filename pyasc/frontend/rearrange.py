@@ -6,11 +6,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pyasc.frontend import arithmetic, numeric, shapes, views
+from pyasc.frontend import arithmetic, numeric, shapes, subscripts, views
 from pyasc.frontend.gather import gather
 from pyasc.frontend.precision import product_operands
 from pyasc.frontend.reductions import axes_of, reduce, unwrap
-from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple, Val
+from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple, Val, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.dialects import tensor
@@ -59,14 +59,18 @@ def _part(v: Visitor, base: Array | Tensor, position: int, size: Val, k: int) ->
 def take(v: Visitor, array: Val, indices: Val, axis: Val = NONE) -> Val:
     """`asc.take`: elements of the flattened array, or parts along an axis, at computed indices."""
     base = numeric.as_tensor(v, array)
-    if axis == NONE:
-        return gather(v, shapes.flatten(v, base), (indices,), None)
     rank = len(base.shape)
-    (position,) = axes_of(v, axis, rank)
-    front = [position, *(k for k in range(rank) if k != position)]
-    moved = views.permuted(v, base, front)
+    if axis == NONE:
+        moved = shapes.flatten(v, base)
+    else:
+        (position,) = axes_of(v, axis, rank)
+        moved = views.permuted(v, base, [position, *(k for k in range(rank) if k != position)])
     assert isinstance(moved, Tensor)
+    if is_number(indices):
+        return subscripts.item(v, moved, (indices,))
     found = gather(v, moved, (indices,), None)
+    if axis == NONE:
+        return found
     assert isinstance(found, Tensor)
     count = len(found.shape) - rank + 1
     back = [*range(count, count + position), *range(count), *range(count + position, len(found.shape))]

@@ -83,10 +83,18 @@ def _wide(dtype: DType) -> DType:
     return dtypes.i64 if dtype.kind in "ib" else dtype
 
 
+def _wide_number(v: Visitor, value: Val) -> Val:
+    """The sum of one number: itself, in the type of a sum."""
+    found = numeric.number_type(v, value)
+    if found.weak and not found.dtype.is_bool:
+        return value
+    return numeric.cast_to(v, value, _wide(found.dtype), found.weak)
+
+
 def _sum_like(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     value = _array(v, array)
     if value is None:
-        return array
+        return _wide_number(v, array)
     value = Tensor(v.emit.cast(value.value, _wide(value.dtype)))
     return reduce(v, fn, value, axes_of(v, axis, len(value.shape)), known_bool(v, keepdims))
 

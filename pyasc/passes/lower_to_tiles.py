@@ -41,6 +41,7 @@ from pyasc.passes.analysis.phases import (
     name_workspaces,
     needed,
     phase_function,
+    takes_detours,
     unused,
 )
 from pyasc.passes.analysis.product import Product, is_product, match_product
@@ -140,7 +141,7 @@ class _Lowering:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
         if isinstance(work, st.Apply) and is_total(work):
             return self._total(work)
-        made = self._function([work])
+        made = self._beside_tiles(work)
         return self._with_variant(
             Phase(made, _known_before(lower_phase(made.function, self.soc), work)), work
         )
@@ -148,9 +149,17 @@ class _Lowering:
     def _function(self, work: Sequence[Operation]) -> PhaseFunction:
         return phase_function(self.kernel, work, self.kernel.symbol, self.names)
 
+    def _beside_tiles(self, work: Operation) -> PhaseFunction:
+        """The function of work on tiles. Raises NotVector where numbers beside it need calls on one element."""
+        made = self._function([work])
+        for op in made.function.body.block:
+            if takes_detours(op):
+                raise refuse("a number beside the elements that takes vector calls of its own", op.loc)
+        return made
+
     def _total(self, work: st.Apply) -> list[Phase]:
         """Numbers of whole arrays: a launch for one of each core, and one that combines them."""
-        parts, whole = self._function([work]), self._function([work])
+        parts, whole = self._beside_tiles(work), self._beside_tiles(work)
         names = [self._unused(f"{ref.name or 'total'}Parts") for ref in work.outputs]
         blocks = lower_parts(_apply_of(parts.function), self.soc, names)
         lower_whole(_apply_of(whole.function), self.soc, names)

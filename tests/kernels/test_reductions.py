@@ -276,3 +276,26 @@ def test_one_element() -> None:
     x = np.array([[7]], np.int32)
     product, deviation, sum_, variance = one_element_reduced(x, x)
     assert (product, deviation.tolist(), sum_, variance) == (7, [0.0], 7, 0.0)
+
+
+@asc.kernel
+def sums_of_numbers(x: asc.int8[N], b: asc.bool[N]):
+    return asc.sum(x[0]), asc.prod(b.any()), asc.sum(x[1] > 0), asc.sum(x.max())
+
+
+def test_a_sum_of_one_number_has_the_type_of_a_sum() -> None:
+    x, b = np.array([-3, 5], np.int8), np.array([False, True])
+    found = sums_of_numbers(x, b)
+    assert found == (-3, 1, 1, 5) and all(type(each) is np.int64 for each in found)
+
+
+@asc.kernel
+def taken_at_a_number(x: asc.float32[M, N], k: int):
+    return asc.take(x, k, axis=0), asc.take(x, k, axis=1), asc.take(x, -1), asc.take(x[0], k, axis=0)
+
+
+def test_take_at_a_number_drops_the_axis() -> None:
+    x = floats(3, 4)
+    rows, columns, last, one = taken_at_a_number(x, 2)
+    assert np.array_equal(rows, x[2]) and np.array_equal(columns, x[:, 2])
+    assert last == x[2, 3] and one == x[0, 2]

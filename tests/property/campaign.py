@@ -26,6 +26,7 @@ from tests.property.outcome import DIFFERENT, REFUSED, SAME, SKIPPED, Outcome
 KINDS = {
     "scalars": "tests.property.check_scalars:check_scalars",
     "kernels": "tests.property.check_kernels:check_kernels",
+    "tensors": "tests.property.check_tensors:check_tensors",
     "model": "tests.property.check_kernels:check_model",
 }
 """From the name of a kind to the function that generates, compiles and checks the programs of some seeds."""

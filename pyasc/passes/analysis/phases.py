@@ -141,12 +141,13 @@ def _from_host(value: Value) -> bool:
         return False
     if value.op is None:
         return True
-    return _takes_detours(value.op) and not any(
+    return takes_detours(value.op) and not any(
         isinstance(op, mem.Load) or op.regions for op in needed([value])
     )
 
 
-def _takes_detours(op: Operation) -> bool:
+def takes_detours(op: Operation) -> bool:
+    """Whether the scalar unit has no instruction for an operation on numbers."""
     if isinstance(op, arith.Elementwise):
         return not has_instruction(op.fn, dtype_of(op.args[-1].type))
     if not isinstance(op, arith.Cast):

@@ -211,7 +211,7 @@ class Elements(Writer):
         others = [
             a for a in self.arrays if a.dtype not in (dtype, "bool") and (self.exact or a.dtype not in FLOATS)
         ]
-        if dtype[0] == "u":
+        if dtype not in (*FLOATS, "int32", "int64"):  # beyond their range CPython's conversion is not defined
             others = [a for a in others if a.dtype not in FLOATS]
         if not others:
             return self.strong(dtype, scope)
