@@ -30,6 +30,8 @@ def source() -> str:
         for op in OPS:
             text += f'extern "C" void scan_{op}_{d}(const {t}* x, {t}* y) {{\n'
             text += f"  pa_store<{v}>(y, pa_scan<pa_op_{op}>(pa_load<{v}>(x)));\n}}\n"
+            text += f'extern "C" void scan_at_{op}_{d}(const {t}* x, {t}* y) {{\n'
+            text += f"  pa_store<{v}>(y, pa_scan_at<pa_op_{op}, {v}>(x + 1));\n}}\n"
             text += f'extern "C" void reduce_{op}_{d}(const {t}* x, {t}* y) {{\n'
             text += f"  y[0] = pa_reduce<pa_op_{op}>(pa_load<{v}>(x));\n}}\n"
         text += f'extern "C" void last_{d}(const {t}* x, {t}* y) {{\n'
@@ -70,6 +72,11 @@ def values(dtype: str) -> np.ndarray:
     return rng.integers(info.min, info.max, LANES, dtype=NUMPY[dtype], endpoint=True)
 
 
+def behind(x: np.ndarray) -> np.ndarray:
+    """The values with an element in front that must not count."""
+    return np.concatenate([np.full(1, 99, x.dtype), x])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("op", OPS)
 def test_scan_takes_in_1_2_4_8_places(library: ctypes.CDLL, op: str, dtype: str) -> None:
@@ -78,6 +85,7 @@ def test_scan_takes_in_1_2_4_8_places(library: ctypes.CDLL, op: str, dtype: str)
     for by in (1, 2, 4, 8):
         want = np.concatenate([want[:by], OPS[op](want[:-by], want[by:])])
     assert np.array_equal(run(library, f"scan_{op}_{dtype}", x), want)
+    assert np.array_equal(run(library, f"scan_at_{op}_{dtype}", behind(x)), want)
     if dtype not in ("f32", "f64"):
         assert np.array_equal(want, OPS[op].accumulate(x, dtype=x.dtype))
 
@@ -95,11 +103,13 @@ def test_reduction_combines_halves(library: ctypes.CDLL, op: str, dtype: str) ->
 def test_scan_and_reduction_keep_signed_zeros_and_nan(library: ctypes.CDLL) -> None:
     zeros = np.full(LANES, -0.0, np.float32)
     assert np.signbit(run(library, "scan_add_f32", zeros)).all()
+    assert np.signbit(run(library, "scan_at_add_f32", behind(zeros))).all()
     assert np.signbit(run(library, "reduce_add_f32", zeros)[0])
     x = values("f32")
     x[5] = np.nan
     for op in OPS:
-        assert np.array_equal(np.isnan(run(library, f"scan_{op}_f32", x)), np.arange(LANES) >= 5)
+        for found in (run(library, f"scan_{op}_f32", x), run(library, f"scan_at_{op}_f32", behind(x))):
+            assert np.array_equal(np.isnan(found), np.arange(LANES) >= 5)
         assert np.isnan(run(library, f"reduce_{op}_f32", x)[0])
 
 

@@ -113,7 +113,13 @@ def _reduce(state: FunctionLowering, op: vec.Reduce) -> None:
 
 
 def _scan(state: FunctionLowering, op: vec.Scan) -> None:
-    state.define(op.result, Expr(f"pa_scan<pa_op_{op.fn}>({state.expr(op.value)})"))
+    value, load = state.expr(op.value), f"pa_load<{functions.value_type(op.value.type)}>("
+    if op.preceded and isinstance(op.value.op, vec.Load) and value.text.startswith(load):
+        address = value.text.removeprefix(load)
+        scanned = f"pa_scan_at<pa_op_{op.fn}, {functions.value_type(op.value.type)}>({address}"
+    else:
+        scanned = f"pa_scan<pa_op_{op.fn}>({value})"
+    state.define(op.result, Expr(scanned))
 
 
 def _last(state: FunctionLowering, op: vec.Last) -> None:

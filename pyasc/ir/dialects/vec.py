@@ -124,10 +124,14 @@ class AnyLane(Operation, name="vec.any", traits=[PURE]):
 
 
 class Scan(Operation, name="vec.scan", traits=[PURE]):
-    """Lane i becomes the combination of lanes 0 to i by `fn`, in a fixed order."""
+    """Lane i becomes the combination of lanes 0 to i by `fn`, in a fixed order.
+
+    `preceded` says that all of a loaded value is in use, and memory has an element in front of it.
+    """
 
     value: Value = operand(VECTOR)
     fn: str = attribute(choices=("add", "mul"))
+    preceded: bool = attribute(default=False)
     result: Value = result(lambda op: op.value.type)
 
 

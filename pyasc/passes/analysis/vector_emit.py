@@ -19,7 +19,8 @@ from pyasc.passes.analysis.vector_plan import Accumulator, VectorPlan
 class Part:
     """One vector of a step: its first iteration, how many lanes are in use (None: all), and what is computed.
 
-    `outer` is the counter of an enclosing loop that `scalars` has another value for. With `apart`, every value has
+    `later` says that the loop has an iteration before the first one. `outer` is the counter of an enclosing loop that
+    `scalars` has another value for. With `apart`, every value has
     a name, so that the operations of several parts stay side by side, within reach of the processor's schedulers.
     """
 
@@ -27,6 +28,7 @@ class Part:
     count: Value | None = None
     outer: Value | None = None
     apart: bool = False
+    later: bool = False
     scanned: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     scalars: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     vectors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
@@ -132,7 +134,7 @@ class VectorBody:
             (new,) = [self.vector(e, part, x) for x in op.args if x is not carried]
             neutral = e.constant(1 if op.fn == "mul" else 0, new.type)
             new = self._kept(e, part, new, neutral)
-            scanned = e.value(vec.Scan(value=new, fn=op.fn))
+            scanned = e.value(vec.Scan(value=new, fn=op.fn, preceded=part.later))
             part.scanned[carried] = scanned
             return e.call(op.fn, part.vectors[carried], scanned)
         if accumulator.product is not None:

@@ -213,7 +213,8 @@ class LoopWriter:
 
         def step(inner: Emitter, i: Value, running: list[Value], is_first: bool) -> list[Value]:
             made: list[Value] = []
-            following = self.body.step(inner, [Part(i)], [[running[0]]], Memory(on_store=made.append))
+            part = Part(i, later=not is_first)
+            following = self.body.step(inner, [part], [[running[0]]], Memory(on_store=made.append))
             if is_first:
                 self._store_at(inner, i, made[0], away)
             else:

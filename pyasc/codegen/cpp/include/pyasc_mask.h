@@ -175,6 +175,20 @@ template <class V> PA_FN void pa_store(typename pa_shape<V>::element* to, V v, i
   else pa_store_first(to, v, count);
 }
 
+// The scan of the vector at p, in front of which memory has an element. Where lanes can be masked, the first step
+// takes the neighbours from there, since shuffles are what a scan waits for.
+template <class Op, class V> PA_FN V pa_scan_at(const typename pa_shape<V>::element* p) {
+  const V v = pa_load<V>(p);
+#if PA_MASK_REGISTERS
+  typedef typename pa_shape<V>::element T;
+  if constexpr (sizeof(V) == 64 && sizeof(T) >= 4) {
+    const V pairs = pa_v_select(~pa_mask<pa_shape<V>::lanes>::first(1), Op::apply(pa_load<V>(p - 1), v), v);
+    return pa_scan_steps<Op, 2>(pairs, pa_broadcast<V>(Op::template neutral<T>()));
+  } else
+#endif
+  return pa_scan<Op>(v);
+}
+
 // Past the caches where `streamed` says so and the processor can; `to` is then a multiple of the vector's size.
 template <class V> PA_FN void pa_stream(typename pa_shape<V>::element* to, V v, bool streamed) {
 #if defined(__clang__)
