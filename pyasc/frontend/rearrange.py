@@ -59,22 +59,24 @@ def _part(v: Visitor, base: Array | Tensor, position: int, size: Val, k: int) ->
 def take(v: Visitor, array: Val, indices: Val, axis: Val = NONE) -> Val:
     """`asc.take`: elements of the flattened array, or parts along an axis, at computed indices."""
     base = numeric.as_tensor(v, array)
+    if axis == NONE:
+        return _at(v, shapes.flatten(v, base), indices)
     rank = len(base.shape)
-    if axis == NONE:
-        moved = shapes.flatten(v, base)
-    else:
-        (position,) = axes_of(v, axis, rank)
-        moved = views.permuted(v, base, [position, *(k for k in range(rank) if k != position)])
+    (position,) = axes_of(v, axis, rank)
+    moved = views.permuted(v, base, [position, *(k for k in range(rank) if k != position)])
     assert isinstance(moved, Tensor)
+    found = _at(v, moved, indices)
     if is_number(indices):
-        return subscripts.item(v, moved, (indices,))
-    found = gather(v, moved, (indices,), None)
-    if axis == NONE:
         return found
     assert isinstance(found, Tensor)
     count = len(found.shape) - rank + 1
     back = [*range(count, count + position), *range(count), *range(count + position, len(found.shape))]
     return views.permuted(v, found, back)
+
+
+def _at(v: Visitor, base: Tensor, indices: Val) -> Val:
+    """Parts along the first axis; a number takes the axis away."""
+    return subscripts.item(v, base, (indices,)) if is_number(indices) else gather(v, base, (indices,), None)
 
 
 def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
