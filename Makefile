@@ -55,6 +55,9 @@ cube: setup  ## products on the model at every M, N and K
 language: setup  ## every row of the language page on the cpu and on the model; takes long
 	$(BIN)/python -m pytest -m "fuzz or not fuzz" tests/kernels/test_language_tensors.py tests/kernels/test_language_programs.py
 
+mutants: setup  ## put faults into emitted kernels, and see how many the model tells
+	$(BIN)/python -m tests.mutation.campaign --write
+
 bench: setup  ## the benchmarks, against C++, NumPy, Numba and pure Python
 	@$(BIN)/python -m pip install -q -e '.[bench]'
 	$(BIN)/python -m benchmarks.run

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TPipe: buffers in on-chip memory, and queues that carry the flags between the pipes of producer and consumer.
+#include <string.h>
+
 #include <exception>
 
+#include "access.h"
 #include "core.h"
 
 namespace pyasc_model {
@@ -242,6 +245,11 @@ View queue_alloc(int id, DType dtype, Loc loc)
         }
         b.state = BufferInfo::ALLOCATED;
         ++b.generation;
+        if (launch->check) {
+            // Nothing published promises what the last tensor in a buffer left there (`assumed`: it is not kept).
+            memory(b.space);
+            memset(undefined_at(b.space, b.addr), 0xff, b.bytes);
+        }
         return view_of(q.buffers[at], q.src, dtype);
     }
     report("queue", loc, PIPE_S, nullptr, 0, 0, "AllocTensor: all %zu buffers of the queue (line %d) are in use",

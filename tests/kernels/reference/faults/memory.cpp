@@ -128,6 +128,22 @@ extern "C" __global__ __aicore__ void undefined_pad(GM_ADDR x, GM_ADDR y, GM_ADD
     v.Store(o, v.c, 64);  // expect: undefined via common.h
 }
 
+// rule: assumed: AllocTensor gives back a buffer without its contents
+extern "C" __global__ __aicore__ void stale_tensor(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    TPipe pipe;
+    TQue<TPosition::VECOUT, 1> q;
+    pipe.InitBuffer(q, 1, 256);
+    for (int i = 0; i < 2; ++i) {
+        LocalTensor<float> t = q.AllocTensor<float>();
+        Duplicate(t, 1.0f, i == 0 ? 64 : FAULT(63, 64));
+        q.EnQue(t);
+        t = q.DeQue<float>();
+        DataCopy(Gm<float>(o), t, 64);  // expect: undefined
+        q.FreeTensor(t);
+    }
+}
+
 // rule: issue: undefined values are tracked per bit in compare masks
 extern "C" __global__ __aicore__ void undefined_mask_bit(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
