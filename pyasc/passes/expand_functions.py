@@ -19,8 +19,12 @@ from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, f32
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.function_recipes import RECIPES, Number
+from pyasc.passes.analysis.function_power import power
+from pyasc.passes.analysis.function_recipes import FUNCTIONS, Number
 from pyasc.passes.base import Context, FunctionPass
+
+RECIPES = {**FUNCTIONS, "pow": power}
+"""By the name of the function in the number table."""
 
 
 class ExpandFunctions(FunctionPass):

@@ -12,8 +12,8 @@ import pytest
 import pyasc as asc
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.numbers_table import TABLE
-from pyasc.passes.analysis.function_recipes import RECIPES
 from pyasc.passes.base import run_passes
+from pyasc.passes.expand_functions import RECIPES
 from pyasc.passes.pipeline_parser import parse_pipeline
 
 SPECIAL = (

@@ -335,10 +335,10 @@ def exp2(x: Number) -> Number:
     whole = inside.call("rint")
     first = (whole * 0.5).call("trunc")
     rest = ((inside - whole) * math.log(2)).exp()
-    return _times_power(_times_power(rest, first), whole - first)
+    return times_power(times_power(rest, first), whole - first)
 
 
-def _times_power(x: Number, exponent: Number) -> Number:
+def times_power(x: Number, exponent: Number) -> Number:
     """X times two to a whole number of magnitude at most 127, exactly."""
     left, power = abs(exponent), x.constant(1.0)
     for bit in (64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0):
@@ -348,7 +348,7 @@ def _times_power(x: Number, exponent: Number) -> Number:
     return (exponent < 0.0).where(x / power, x * power)
 
 
-RECIPES: dict[str, Callable[..., Number]] = {
+FUNCTIONS: dict[str, Callable[..., Number]] = {
     each.__name__: each
     for each in (
         *(sign, signbit, copysign, isinf, isfinite, expm1, log1p, log2, log10, cbrt, hypot, exp2),
