@@ -234,3 +234,77 @@ def test_extremes_from_the_first_element_and_sums_of_neighbours() -> None:
         agree(smoothed, [image, f32(5), f32(rows, columns)], bound=1e-5)
     on_vector(running_largest)
     on_vector(smoothed)
+
+
+@asc.kernel
+def first_largest(x: asc.float32[R, C]):
+    return x.argmax(axis=1)
+
+
+@asc.kernel
+def first_smallest(x: asc.float32[R, C]):
+    return x.argmin(axis=1)
+
+
+@asc.kernel
+def place_of_largest(x: asc.float32[R, C], place: asc.int32[R], value: asc.float32[R]):
+    for i in asc.parallel_for(R):
+        best = x[i, 0]
+        where = 0
+        for j in range(1, C):
+            if x[i, j] > best:
+                best = x[i, j]
+                where = j
+        place[i] = where
+        value[i] = best
+
+
+def with_ties_and_nan(shape: tuple[int, int]) -> Any:
+    x = np.round(f32(*shape))
+    x.reshape(-1)[::17] = np.nan
+    return x
+
+
+def test_places_of_extremes() -> None:
+    edges = np.full((4, 5), -np.inf, np.float32)
+    edges[1], edges[2, 2:] = np.nan, np.nan
+    for x in (edges, *map(with_ties_and_nan, SHAPES), *(f32(*shape) for shape in SHAPES)):
+        agree(first_largest, [x])
+        agree(first_smallest, [x])
+        agree(place_of_largest, [x, np.zeros(len(x), np.int32), np.zeros(len(x), np.float32)])
+    for kernel in (first_largest, first_smallest, place_of_largest):
+        on_vector(kernel)
+
+
+@asc.kernel
+def many_neighbours(x: asc.float32[R, C], w: asc.float32[R, C], o: asc.float32[R, C]):
+    for i, j in asc.parallel_for_grid(R - 2, C - 4):
+        across = x[i + 1, j] + x[i + 1, j + 1] + x[i + 1, j + 2] + x[i + 1, j + 3] + x[i + 1, j + 4]
+        corners = x[i, j + 1] + x[i, j + 3] + x[i + 2, j + 1] + x[i + 2, j + 3]
+        o[i + 1, j + 2] = w[i + 1, j + 2] * (across - corners)
+
+
+@asc.kernel
+def many_arrays(
+    a: asc.float32[N],
+    b: asc.float32[N],
+    c: asc.float32[N],
+    d: asc.float32[N],
+    e: asc.float32[N],
+    f: asc.float32[N],
+    g: asc.float16[N],
+    h: asc.int32[N],
+    i: asc.float32[N],
+):
+    return a * b + c * d + e * f + g * h + i
+
+
+def test_more_arrays_than_a_core_has_buffers_for() -> None:
+    for shape in ((3, 5), (9, 31), (7, 2500)):
+        agree(many_neighbours, [f32(*shape), f32(*shape), np.zeros(shape, np.float32)], bound=1e-5)
+    for n in (1, 65, 20011):
+        arrays = [f32(n) for _ in range(9)]
+        arrays[6], arrays[7] = arrays[6].astype(np.float16), (arrays[7] * 10).astype(np.int32)
+        agree(many_arrays, arrays, bound=1e-5)
+    on_vector(many_neighbours)
+    on_vector(many_arrays)

@@ -217,6 +217,8 @@ class Statements:
                 | asc.Pipe()
             ):
                 pass
+            case asc.ReinterpretCast() if op.same.name and isinstance(op.tensor.owner, asc.Offset):
+                self._tensor(op.same, str(self.text(op.same)))
             case asc.Offset() | asc.ReinterpretCast():
                 pass
             case scf.For():
@@ -273,6 +275,8 @@ class Statements:
 
     def _pure(self, op: Operation) -> None:
         value = op.results[0]
+        if _is_byte_count(op):
+            return
         if self._is_member(value) or not may_inline(value):
             self._declare(value, self.text(value))
 
@@ -480,6 +484,18 @@ def may_inline(value: Value) -> bool:
         return False
     ((user, count),) = value.uses.items()
     return count == 1 and value.op is not None and user.parent is value.op.parent and not _repeats(user)
+
+
+def _is_byte_count(op: Operation) -> bool:
+    """Whether a product is only ever the length of copies, where it is spelt as elements times their size."""
+    value = op.results[0]
+    product = (
+        isinstance(op, arith.Elementwise) and op.fn == "mul" and isinstance(op.args[1].op, arith.Constant)
+    )
+    return product and all(
+        isinstance(user, asc.DataCopyPad) and user.block_len is value and count == 1
+        for user, count in value.uses.items()
+    )
 
 
 def _repeats(user: Operation) -> bool:

@@ -8,6 +8,7 @@ out; a TBuf is used again in the next round, so the end of a round may need a ba
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from pyasc.ir.core import Block, Builder, Operation, Value
@@ -40,13 +41,16 @@ class _Pending:
         self.writes.clear()
 
 
-def insert_barriers(block: Block, sealed: bool = False) -> None:
-    """Put barriers into one round of vector calls; a sealed one has one behind it if it used what no queue orders."""
+def insert_barriers(block: Block, sealed: bool = False, parts: Collection[Value] = ()) -> None:
+    """Put barriers into one round of vector calls; a sealed one has one behind it if it used what no queue orders.
+
+    `parts` are tensors that lie side by side in one buffer.
+    """
     pending, first, passed = _Pending(), _Pending(), False
     for op in block:
         if not _is_vector(op):
             continue
-        reads, writes = _touched(op)
+        reads, writes = _touched(op, parts)
         if _starts_with_barrier(op):
             # It may run no round at all, so what came before it stays pending.
             pending.add(reads, writes)
@@ -105,9 +109,9 @@ def _cuts_off(add: Operation | None, limit: Operation) -> bool:
     return zero and floats and same and not add.strides
 
 
-def root(tensor: Value) -> Value:
-    """The tensor that a queue or buffer gave, below offsets and reinterpretations."""
-    while isinstance(tensor.owner, (asc.Offset, asc.ReinterpretCast)):
+def root(tensor: Value, parts: Collection[Value] = ()) -> Value:
+    """The tensor that a queue or buffer gave, or its part, below offsets and reinterpretations."""
+    while tensor not in parts and isinstance(tensor.owner, (asc.Offset, asc.ReinterpretCast)):
         tensor = tensor.owner.tensor
     return tensor
 
@@ -131,17 +135,17 @@ def _is_vector(op: Operation) -> bool:
     return type(op).__module__ == asc_vector.__name__ or isinstance(op, (asc.DataCopy, asc.Copy))
 
 
-def _touched(op: Operation) -> tuple[set[Value], set[Value]]:
+def _touched(op: Operation, parts: Collection[Value]) -> tuple[set[Value], set[Value]]:
     reads: set[Value] = set()
     writes: set[Value] = set()
     if isinstance(op, scf.For):
         for inner in filter(_is_vector, op.body.block):
-            more_reads, more_writes = _touched(inner)
+            more_reads, more_writes = _touched(inner, parts)
             reads |= more_reads
             writes |= more_writes
         return reads, writes
     for spec in op.spec.operands:
         value = getattr(op, spec.name)
         if isinstance(value, Value) and isinstance(value.type, RefType):
-            (writes if spec.written else reads).add(root(value))
+            (writes if spec.written else reads).add(root(value, parts))
     return reads, writes

@@ -35,6 +35,7 @@ class PhaseLowering:
     globals: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     running: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     pool: dict[Resource, list[Value]] = field(default_factory=lambda: dict[Resource, list[Value]]())
+    parts: set[Value] = field(default_factory=lambda: set[Value]())
     sealed: bool = False
     front: Builder | None = None
     outermost: scf.For | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, mem, scf, tile
+from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
@@ -18,10 +19,11 @@ from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, sp
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
-from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
+from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
 from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
+from pyasc.passes.analysis.tile_rows import IDENTITIES
 
 I64 = ScalarType(dtypes.i64)
 
@@ -31,13 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Holder:
-    """Where the tensors of one tile come from: a queue at a position, or a buffer (no queue)."""
+    """Where the tensors of one tile come from: a queue at a position, or a buffer (no queue).
+
+    Tiles that share a queue lie side by side in its buffers, of `whole` elements: each from `start` on.
+    """
 
     tile: Value
     queue: Value | None
     buffer: Value | None
     position: str
     elements: int
+    start: int = 0
+    whole: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,13 @@ class Methods:
         """Queues for what is copied, buffers for the rest."""
         positions = {_buffer(op.target): "VECIN" for op in incoming}
         positions |= {_buffer(op.source): "VECOUT" for op in outgoing}
-        for op in ops:
-            if isinstance(op, tile.Buffer):
+        buffers = [op for op in ops if isinstance(op, tile.Buffer)]
+        incoming_buffers = [op for op in buffers if positions.get(op.tile) == "VECIN"]
+        packed = sum(op.depth for op in incoming_buffers) > MAX_QUEUES
+        if packed:
+            self._declare_packed(incoming_buffers)
+        for op in buffers:
+            if not packed or op not in incoming_buffers:
                 self._declare_buffer(op, positions.get(op.tile, "VECCALC"))
         if any(isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS for op in vector):
             self.scratch = self._buffer_of("scratch", SCRATCH_BYTES)
@@ -129,14 +141,30 @@ class Methods:
             buffer = self._buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
             self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
             return
-        resource = Resource(position, size, op.depth)
+        queue = self._queue_of(Resource(position, size, op.depth), f"{op.tile.name}Queue")
+        self.phase.holders[op.tile] = Holder(op.tile, queue, None, position, extent)
+
+    def _declare_packed(self, buffers: Sequence[tile.Buffer]) -> None:
+        """One queue for tiles that are copied in together."""
+        sizes = [_elements(op) * dtype_of(op.tile.type).bytes for op in buffers]
+        queue = self._queue_of(Resource("VECIN", sum(sizes), min(op.depth for op in buffers)), "inQueue")
+        start = 0
+        for op, size in zip(buffers, sizes, strict=True):
+            holder = Holder(op.tile, queue, None, "VECIN", _elements(op), start, sum(sizes))
+            self.phase.holders[op.tile] = holder
+            start += size
+
+    def _queue_of(self, resource: Resource, name: str) -> Value:
         queue = self._borrow(resource)
         if queue is None:
-            queue = self.init.value(asc.Queue(position=position, depth=op.depth), f"{op.tile.name}Queue")
-            amount = index(self.init, size)
-            self.init.insert(asc.InitQueue(pipe=self.phase.pipe, queue=queue, bytes=amount, number=op.depth))
+            made = asc.Queue(position=resource.position, depth=resource.number)
+            queue = self.init.value(made, name)
+            amount = index(self.init, resource.bytes)
+            self.init.insert(
+                asc.InitQueue(pipe=self.phase.pipe, queue=queue, bytes=amount, number=resource.number)
+            )
         self.borrowed.append((resource, queue))
-        self.phase.holders[op.tile] = Holder(op.tile, queue, None, position, extent)
+        return queue
 
     def _buffer_of(self, name: str, size: int, lasting: bool = False) -> Value:
         """A buffer; one that does not last is given back behind the round."""
@@ -159,16 +187,13 @@ class Methods:
 
     def _copy_in(self, copies: Sequence[tile.Copy]) -> None:
         at = self._method(self.names[0])
-        filled: list[tuple[Value, Value]] = []
+        filled: dict[Value, Value] = {}
         for op in copies:
             at.loc = op.loc
             holder = self.phase.holders[_buffer(op.target)]
-            assert holder.queue is not None
-            type_ = local(holder.elements, dtype_of(op.target.type))
-            tensor = at.value(asc.AllocTensor(queue=holder.queue, types=[type_]), holder.tile.name)
+            tensor = taken(at, holder, dtype_of(op.target.type), asc.AllocTensor, filled)
             self._transfer(at, op, tensor, inwards=True)
-            filled.append((holder.queue, tensor))
-        for queue, tensor in filled:
+        for queue, tensor in filled.items():
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
         at.insert(asc.End())
 
@@ -247,16 +272,20 @@ class Methods:
     ) -> None:
         at = self._method(self.names[1])
         tensors = TensorMap(self.phase, at, dict(self.phase.running))
-        received = [tensors.receive(_buffer(op.target)) for op in incoming]
-        made = [tensors.receive(_buffer(op.source)) for op in outgoing]
+        received: dict[Value, Value] = {}
+        made: dict[Value, Value] = {}
+        for op in incoming:
+            tensors.receive(_buffer(op.target), received)
+        for op in outgoing:
+            tensors.receive(_buffer(op.source), made)
         for op in vector:
             at.loc = op.loc
             self._vector(tensors, op)
         join_relu(at.block)
-        insert_barriers(at.block, self.phase.sealed)
-        for queue, tensor in made:
+        insert_barriers(at.block, self.phase.sealed, self.phase.parts)
+        for queue, tensor in made.items():
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
-        for queue, tensor in received:
+        for queue, tensor in received.items():
             at.insert(asc.FreeTensor(queue=queue, tensor=tensor))
         at.insert(asc.End())
 
@@ -328,9 +357,7 @@ class Methods:
             case tile.Broadcast():
                 calls.repeat(target, Rows(tensors.of(op.source), cover_of(op.source)))
             case tile.Reduce():
-                start = None
-                if op.fn == "add":
-                    start = at.value(arith.Constant.of(0.0, dtype_of(op.target.type)))
+                start = at.value(arith.Constant.of(IDENTITIES[op.fn], dtype_of(op.target.type)))
                 calls.reduce(op.fn, target, tensors.of(op.source), tensors.of(op.scratch[0]), start)
             case _:
                 raise refuse(f"{op.name} of rows", op.loc)
@@ -360,7 +387,7 @@ class Methods:
 
     def _spread(self, tensors: TensorMap, tensor: Value, count: Value, size: int) -> Value:
         """One value a row over a block of 32 bytes a row, made once until the value changes."""
-        base = root(tensor)
+        base = root(tensor, self.phase.parts)
         tile_ = next(key for key, value in tensors.known.items() if value is base)
         if tile_ not in self.spreads:
             if tile_ not in self.spread_buffers:
@@ -381,14 +408,14 @@ class TensorMap:
     at: Builder
     known: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
 
-    def receive(self, tile_: Value) -> tuple[Value, Value]:
-        """Take a tensor from its queue: a filled one on the way in, a free one on the way out."""
+    def receive(self, tile_: Value, whole: dict[Value, Value]) -> None:
+        """Take a tensor from its queue, once a queue: a filled one on the way in, a free one on the way out."""
         holder = self.phase.holders[tile_]
-        assert holder.queue is not None
-        type_ = local(holder.elements, dtype_of(tile_.type))
         take = asc.DeQue if holder.position == "VECIN" else asc.AllocTensor
-        self.known[tile_] = self.at.value(take(queue=holder.queue, types=[type_]), tile_.name)
-        return holder.queue, self.known[tile_]
+        made = taken(self.at, holder, dtype_of(tile_.type), take, whole)
+        self.known[tile_] = made
+        if holder.whole:
+            self.phase.parts.add(made)
 
     def of(self, value: Value) -> Value:
         """The tensor of a tile, or a scalar as it is."""
@@ -412,6 +439,27 @@ class TensorMap:
         )
         name = tile_.name or ("mask" if is_mask else "tmp")
         return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), name)
+
+
+def taken(
+    at: Builder,
+    holder: Holder,
+    dtype: DType,
+    take: type[asc.DeQue] | type[asc.AllocTensor],
+    whole: dict[Value, Value],
+) -> Value:
+    """The tensor of a tile in what its queue gives, which `whole` has where another tile took it."""
+    queue = holder.queue
+    assert queue is not None
+    if not holder.whole:
+        whole[queue] = at.value(take(queue=queue, types=[local(holder.elements, dtype)]), holder.tile.name)
+        return whole[queue]
+    if queue not in whole:
+        whole[queue] = at.value(take(queue=queue, types=[local(holder.whole, dtypes.u8)]), "in")
+    bytes_ = local(holder.whole - holder.start, dtypes.u8)
+    part = at.value(asc.Offset(tensor=whole[queue], offset=index(at, holder.start), types=[bytes_]))
+    made = asc.ReinterpretCast(tensor=part, types=[local(holder.elements, dtype)])
+    return at.value(made, holder.tile.name)
 
 
 def _space(value: Value) -> str:

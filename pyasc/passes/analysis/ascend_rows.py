@@ -69,14 +69,13 @@ class RowCalls:
         """One value a row, or one row for all, in every element."""
         self.binary("maximum", target, [source, source])
 
-    def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value | None) -> None:
+    def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value) -> None:
         """One value a row. `start` is what rows without elements give."""
         at = self.at
         stride = self._stride(source)
         lanes = self._lanes(source, index(at, 0))
         one = index(at, 1)
-        if start is not None:
-            at.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
+        at.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
         if scratch is not source:
             zero = at.value(arith.Constant.of(0.0, dtype_of(source.type)))
             at.insert(

@@ -39,7 +39,7 @@ class Intervals:
 
     at: Builder
     known: dict[Register, Interval] = field(default_factory=lambda: dict[Register, Interval]())
-    pending: list[Interval] = field(default_factory=lambda: list[Interval]())
+    pending: list[tuple[Interval, int]] = field(default_factory=lambda: list[tuple[Interval, int]]())
 
     def of_dtype(self, dtype: DType) -> Interval:
         """What integers of a dtype can be."""
@@ -100,21 +100,21 @@ class Intervals:
         self.fit(interval)
         self.known[register] = interval
 
-    def fit(self, interval: Interval) -> None:
-        """Ask for an interval within 32 bits: now, or at launch where it depends on sizes."""
+    def fit(self, interval: Interval, bound: int = HIGHEST) -> None:
+        """Ask for an interval within 32 bits, or up to a bound: now, or at launch where it depends on sizes."""
         low, high = integer_of(interval.low), integer_of(interval.high)
-        if (low is not None and low < LOWEST) or (high is not None and high > HIGHEST):
+        if (low is not None and low < LOWEST) or (high is not None and high > bound):
             raise refuse("integers of 64 bits", self.at.loc)
         if low is None or high is None:
-            self.pending.append(interval)
+            self.pending.append((interval, bound))
 
     def check(self) -> None:
         """The checks of all intervals, in front of the work."""
         at = self.at
         ends: list[tuple[Value, str, int]] = []
-        for each in self.pending:
+        for each, most in self.pending:
             ends += [(each.low, "ge", LOWEST)] if integer_of(each.low) is None else []
-            ends += [(each.high, "le", HIGHEST)] if integer_of(each.high) is None else []
+            ends += [(each.high, "le", most)] if integer_of(each.high) is None else []
         self.pending.clear()
         for value, fn, bound in dict.fromkeys(ends):
             fits = at.value(arith.Elementwise(fn=fn, args=[value, index(at, bound)]))
@@ -188,7 +188,7 @@ class Wide:
             return made
         assert isinstance(op, arith.Elementwise)
         data = self._data(op, args)
-        narrow = [self._narrow(arg) for arg in data]
+        narrow = [self.narrow(arg) for arg in data]
         if op.fn in COMPARISONS:
             return self.legaliser.compare(op.fn, narrow)
         interval = self.intervals.combine(op.fn, [self._interval(arg) for arg in data])
@@ -202,7 +202,8 @@ class Wide:
     def _interval(self, arg: Operand) -> Interval:
         return self.intervals.known[arg] if isinstance(arg, Register) else Interval(arg, arg)
 
-    def _narrow(self, arg: Operand) -> Operand:
+    def narrow(self, arg: Operand) -> Operand:
+        """An operand of 64 bits as one of 32."""
         if isinstance(arg, Register):
             return arg
         self.intervals.fit(Interval(arg, arg))

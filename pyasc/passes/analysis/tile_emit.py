@@ -122,13 +122,17 @@ def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:
 
 
 def queue_depths(assignment: Assignment) -> dict[str, int]:
-    """Two buffers a queue, or one where there are too many queues. Raises NotVector for more than a core has."""
+    """Two buffers a queue, or one where there are too many queues.
+
+    More arrays than a core has buffers for come in through one queue of two, side by side. Raises NotVector for as many
+    on the way out.
+    """
     depths: dict[str, int] = {}
     for kind in ("in", "out"):
         count = sum(slot.kind == kind for slot in assignment.slots)
-        if count > MAX_QUEUES:
-            raise refuse(f"one loop copies {count} arrays {kind}, and a core has buffers for {MAX_QUEUES}")
-        depths[kind] = 2 if 2 * count <= MAX_QUEUES else 1
+        if count > MAX_QUEUES and kind == "out":
+            raise refuse(f"one loop copies {count} arrays out, and a core has buffers for {MAX_QUEUES}")
+        depths[kind] = 1 if MAX_QUEUES < 2 * count <= 2 * MAX_QUEUES else 2
     return depths
 
 

@@ -155,11 +155,18 @@ class Legaliser:
         clone = self.at.insert(op.clone(dict(mapping)))
         self.operands[op.results[0]] = clone.results[0]
 
-    def register(self, operand: Operand) -> Register:
+    def register(self, operand: Operand, cover: str = FULL) -> Register:
         """The operand as a register; a scalar is spread over one."""
-        return (
-            operand if isinstance(operand, Register) else self.emit("fill", dtype_of(operand.type), operand)
-        )
+        if isinstance(operand, Register):
+            return operand
+        if cover == FULL:
+            return self.emit("fill", dtype_of(operand.type), operand)
+        key = ("fill", dtype_of(operand.type).name, cover, (operand,))
+        if key not in self._known:
+            target = Register(dtype_of(operand.type), "", cover)
+            self.program.instructions.append(Instruction("fill", target, (operand,), loc=self.loc))
+            self._known[key] = target
+        return self._known[key]
 
     def emit(self, fn: str, dtype: DType, *args: Operand, mode: str = "", name: str = "") -> Register:
         """Append an instruction, unless an equal one has been, and return its result."""
@@ -318,11 +325,11 @@ class Legaliser:
         dtype = _dtype(then)
         if dtype.bits not in (16, 32):
             raise refuse(f"`where` on {dtype} elements", self.loc)
-        then = then if isinstance(otherwise, Register) else self.register(then)
+        then = then if isinstance(otherwise, Register) else self.register(then, mask.cover)
         if not isinstance(then, Register):
             mask, then, otherwise = self.inverted(mask), otherwise, then
         if isinstance(otherwise, Value) and dtype not in _FLOATS:
-            otherwise = self.register(otherwise)
+            otherwise = self.register(otherwise, mask.cover)
         return self.emit("select", dtype, mask, then, otherwise)
 
     def inverted(self, mask: Register) -> Register:

@@ -74,10 +74,13 @@ class Lines:
         self.assignments = [assign(sweep.program, self.slots) for sweep in self.program.sweeps]
         self.shared = _shared_slots(self.assignments)
         counts = [sum(slot.kind == kind for slot in self.shared) for kind in ("in", "out")]
-        most = max(counts[0] + len(self.program.reads), counts[1] + len(self.program.writes))
-        if most > MAX_QUEUES:
-            raise refuse(f"rows of {most} arrays, and a core has buffers for {MAX_QUEUES}", root.loc)
-        double = max(2 * counts[0] + len(self.program.reads), 2 * counts[1] + len(self.program.writes))
+        numbers = len(self.program.reads), len(self.program.writes)
+        # Too many arrays come in through one queue, side by side.
+        packed = counts[0] + numbers[0] > MAX_QUEUES
+        incoming = 1 if packed else counts[0]
+        if max(incoming + numbers[0], counts[1] + numbers[1]) > MAX_QUEUES:
+            raise refuse(f"rows of too many arrays: a core has buffers for {MAX_QUEUES}", root.loc)
+        double = max(2 * incoming + numbers[0], 2 * counts[1] + numbers[1])
         depth = 2 if double <= MAX_QUEUES else 1
         self.depths: dict[str, int] = {"in": depth, "out": depth}
         self._size(soc.arch.ub)
@@ -85,7 +88,7 @@ class Lines:
     def _size(self, ub: int) -> None:
         """Elements of a piece: what is left beside numbers, lanes and scratch, for all sweeps together."""
         sweeps = self.program.sweeps
-        fixed = NUMBER_ELEMENTS * 4 * (len(self.slots) + len(self.program.reads) + len(self.program.writes))
+        fixed = NUMBER_ELEMENTS * 8 * (len(self.slots) + len(self.program.reads) + len(self.program.writes))
         fixed += REPEAT_BYTES * (sum(len(sweep.folds) for sweep in sweeps) + numbers_used(sweeps))
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)

@@ -58,7 +58,9 @@ class RowTiles:
         }
         fixed = len(spread) * SPREAD_BYTES
         fixed += scratch_bytes(self.program.instructions)
-        fixed += sum(COLUMN_ELEMENTS * 4 * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN)
+        fixed += sum(
+            COLUMN_ELEMENTS * max(s.width, 4) * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN
+        )
         fixed += sum(SPACED_BYTES * self.depths.get(s.kind, 1) for s in slots if s.cover == SPACED)
         a_row = sum(s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == ROW)
         longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyasc.ir.affine import AffineExpr, AffineMap, const
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, st
-from pyasc.ir.dtypes import i64
+from pyasc.ir.dtypes import f32, i32, i64
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import (
@@ -24,6 +24,7 @@ from pyasc.passes.analysis.affine import (
     materialise,
     materialise_polynomial,
 )
+from pyasc.passes.analysis.arg_extremes import ArgExtreme, arg_extreme
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
@@ -279,17 +280,21 @@ class _Reader:
                     total = total + known * coefficient
             return total
 
-        def whole(map_: AffineMap) -> AffineMap | None:
+        def unshifted(map_: AffineMap) -> AffineMap | None:
             made = [placed(expr) for expr in map_.results]
             known = [expr for expr in made if expr is not None]
             return AffineMap(tuple(known)) if len(known) == len(made) else None
 
+        whole: WholeMap = unshifted
         bounds = [placed(op.lower[0]), placed(op.upper[0])]
         low, high = bounds
         if low is None or high is None:
             raise refuse("columns from or to a computed place", op.loc)
         if self._starts_before(op, whole, low):
             low = low + -1
+        if low.is_constant and low.constant and not op.body.block.args[0].uses:
+            whole = _shifted(whole, self.work.column, low.constant)
+            low, high = const(0), high + -low.constant
         alone = self._columns(op, low, high)
         if alone and op.body.block.args[0].uses:
             raise refuse("the loop counter as a value", op.loc)
@@ -316,6 +321,12 @@ class _Reader:
         for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
             self.legaliser.operands[arg] = self._input(ref, map_, whole, alone, op)
         yielded = self.builder.body(op)
+        extreme = None if alone or not op.inits else arg_extreme(op)
+        if extreme is not None and _grows(op.body.block.terminator.operands[1], block.args[op.rank - 1]):
+            value, place = self._place(op, extreme, yielded)
+            self._output(op.outputs[0], op.output_maps[0], value, whole, op)
+            self._output(op.outputs[1], op.output_maps[1], place, whole, op)
+            return
         guard = yielded[-1] if op.guarded else None
         combined = dict(zip(op.combined, combining_functions(op), strict=True))
         position = 0
@@ -335,6 +346,35 @@ class _Reader:
                 value = self.legaliser.select([guard, value, old])
             position += role != "write"
             self._output(ref, map_, value, whole, op)
+
+    def _place(
+        self, op: st.Apply, extreme: ArgExtreme, yielded: Sequence[Operand]
+    ) -> tuple[Operand, Operand]:
+        """An extreme, then the least number of an element that equals it; NaN equals nothing."""
+        legaliser, wide = self.legaliser, self.builder.wide
+        element, number = legaliser.register(yielded[0]), legaliser.register(yielded[1])
+        wide.intervals.fit(wide.intervals.known[number], 1 << 24)
+        plain = legaliser.compare("eq", [element, element])
+        identity = legaliser.number(IDENTITIES[extreme.fn], element.dtype)
+        real = element
+        if not extreme.nan_wins:
+            real = legaliser.register(legaliser.select([plain, element, identity]))
+        best = legaliser.reduce(extreme.fn, real)
+        hit = legaliser.compare("eq", [element, best])
+        if extreme.nan_wins:
+            hit = legaliser.logical("or", [hit, legaliser.inverted(plain)])
+        beyond = legaliser.number(float(1 << 24), f32)
+        where = legaliser.select([hit, legaliser.cast(number, f32), beyond])
+        place = legaliser.cast(legaliser.reduce("minimum", where), i32)
+        wide.intervals.hold(place, wide.intervals.between(0, 1 << 24))
+        self.work.reduces = True
+        first, init = (legaliser.operand(value) for value in op.inits)
+        if extreme.nan_wins and isinstance(first, Value) and constant_of(first) == IDENTITIES[extreme.fn]:
+            return best, place
+        if extreme.nan_wins:
+            raise refuse("an extreme with its place that starts from some element", op.loc)
+        wins = legaliser.compare("gt" if extreme.fn == "maximum" else "lt", [best, first])
+        return legaliser.select([wins, best, first]), legaliser.select([wins, place, wide.narrow(init)])
 
     def _reduced(self, fn: str | None, value: Operand, guard: Operand | None, start: Operand) -> Operand:
         if fn is None:
@@ -464,6 +504,28 @@ class _Reader:
         earlier = self.readers.get(ref, {})
         if any(where != map_ and op is not self.current for where, op in earlier.items()):
             raise refuse(f"`{ref.name}` is written elsewhere than it was read", self.legaliser.loc)
+
+
+def _shifted(whole: WholeMap, column: int, by: int) -> WholeMap:
+    """Accesses of an op whose columns are counted from zero, and started at `by`."""
+
+    def shifted(map_: AffineMap) -> AffineMap | None:
+        made = whole(map_)
+        if made is None:
+            return None
+        return AffineMap(tuple(e + e.coefficient(column) * by for e in made.results))
+
+    return shifted
+
+
+def _grows(value: Value, counter: Value) -> bool:
+    """Whether a value is a counter but for a constant."""
+    op = value.op
+    if value is counter:
+        return True
+    return isinstance(op, arith.Elementwise) and (
+        op.fn in ("add", "sub") and constant_of(op.args[1]) is not None and _grows(op.args[0], counter)
+    )
 
 
 def _at_column(expr: AffineExpr, column: int, value: AffineExpr) -> AffineExpr:

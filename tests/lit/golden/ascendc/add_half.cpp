@@ -51,7 +51,6 @@ private:
     __aicore__ inline void CopyIn(int64_t offset, int64_t count)
     {
         LocalTensor<half> x = xQueue.AllocTensor<half>();
-        const int64_t value = count * 2;
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(half)), 0, 0, 0};
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
         DataCopyPad(x, xGm[offset], copy, noPad);

@@ -352,6 +352,7 @@ private:
         LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
         const int64_t stride = pitch / 8;
         const int64_t lanes = T < 64 ? T : 64;
+        Duplicate(tmp_1, -__builtin_inff(), n);
         PipeBarrier<PIPE_V>();
         Adds(tmp_2, tmp, 0.0f, lanes, n, {1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
         for (int64_t c = 64; c < T; c += 64) {

@@ -61,7 +61,6 @@ private:
     __aicore__ inline void CopyIn(int64_t firstRow, int64_t column, int64_t width, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * 4),
                                      static_cast<uint32_t>(pitch / 8 - (width + 7) / 8), 0};

@@ -76,7 +76,6 @@ private:
         LocalTensor<float> a = aQueue.AllocTensor<float>();
         const int64_t value_5 = pitch / 8 - (width + 7) / 8;
         const int64_t value_6 = (N - width) * 4;
-        const int64_t value_7 = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(value_6), static_cast<uint32_t>(value_5), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
@@ -84,10 +83,10 @@ private:
         LocalTensor<float> a_1 = aQueue_1.AllocTensor<float>();
         DataCopyPad(a_1, aGm[value_2 * N + value_1], copy, noPad);
         LocalTensor<float> a_2 = aQueue_2.AllocTensor<float>();
-        const int64_t value_8 = value_3 * N;
-        DataCopyPad(a_2, aGm[value_8 + column], copy, noPad);
+        const int64_t value_7 = value_3 * N;
+        DataCopyPad(a_2, aGm[value_7 + column], copy, noPad);
         LocalTensor<float> a_3 = aQueue_3.AllocTensor<float>();
-        DataCopyPad(a_3, aGm[value_8 + value_4], copy, noPad);
+        DataCopyPad(a_3, aGm[value_7 + value_4], copy, noPad);
         aQueue.EnQue(a);
         aQueue_1.EnQue(a_1);
         aQueue_2.EnQue(a_2);

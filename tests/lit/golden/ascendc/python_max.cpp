@@ -52,7 +52,6 @@ private:
     __aicore__ inline void CopyIn(int64_t offset, int64_t count)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value = count * 4;
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[offset], copy, noPad);

@@ -66,7 +66,6 @@ private:
     __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_1 = C * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
                                      static_cast<uint32_t>(pitch / 8 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
@@ -355,7 +354,6 @@ private:
     __aicore__ inline void CopyIn_2(int64_t row, int64_t column, int64_t count)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t value_1 = count * 4;
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[row * C + column], copy, noPad);

@@ -74,6 +74,7 @@ private:
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         const int64_t stride = pitch / 8;
         const int64_t lanes = C < 64 ? C : 64;
+        Duplicate(tmp, -__builtin_inff(), n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, static_cast<uint8_t>(stride), static_cast<uint8_t>(stride)});
         for (int64_t c = 64; c < C; c += 64) {
             const int64_t left = C - c;

@@ -7,14 +7,13 @@
  *
  * Signature  row_sum_2(x, out, R, C)
  *            x float[R, C]; out float[R]
- * Tiling     512 + 256 + 2 x 93184 + 512 = 187648 B of UB
+ * Tiling     512 + 256 + 2 x 92160 + 512 = 185600 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int64_t TILE = 23040;
-constexpr int64_t ROW_SUM_2_TILE = 23296;
 
 class KernelRowSum1 {
 public:
@@ -133,7 +132,7 @@ public:
         end_ = first + length;
         pipe->InitBuffer(outBuf, 512);
         pipe->InitBuffer(lanesBuf, 256);
-        pipe->InitBuffer(xQueue, 2, 93184);
+        pipe->InitBuffer(xQueue, 2, 92160);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(outQueue, 1, 512);
         outGm.SetGlobalBuffer((__gm__ float*)out);
@@ -143,9 +142,9 @@ public:
     {
         for (int64_t row = first; row < end_; ++row) {
             Begin();
-            for (int64_t column = 0; column < C; column += ROW_SUM_2_TILE) {
+            for (int64_t column = 0; column < C; column += TILE) {
                 const int64_t left = C - column;
-                const int64_t count = left < ROW_SUM_2_TILE ? left : ROW_SUM_2_TILE;
+                const int64_t count = left < TILE ? left : TILE;
                 CopyIn(row, column, count);
                 Compute(count);
             }

@@ -74,7 +74,6 @@ private:
         const int64_t value_5 = value_1 * C;
         const int64_t value_6 = pitch / 8 - (width + 7) / 8;
         const int64_t value_7 = (C - width) * 4;
-        const int64_t value_8 = width * 4;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(value_7), static_cast<uint32_t>(value_6), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};

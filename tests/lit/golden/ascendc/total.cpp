@@ -3,7 +3,7 @@
  *
  * Signature  total_1(x, totalParts, N)
  *            x float[N]; totalParts float[48]
- * Tiling     512 + 256 + 2 x 93184 + 512 = 187648 B of UB
+ * Tiling     512 + 256 + 2 x 92160 + 512 = 185600 B of UB
  *
  * Signature  total_2(temporary, totalParts, N)
  *            temporary float[]; totalParts float[48]
@@ -16,7 +16,7 @@
 
 using namespace AscendC;
 
-constexpr int64_t TILE = 23296;
+constexpr int64_t TILE = 23040;
 
 class KernelTotal1 {
 public:
@@ -29,7 +29,7 @@ public:
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(temporaryBuf, 512);
         pipe->InitBuffer(lanesBuf, 256);
-        pipe->InitBuffer(xQueue, 2, 93184);
+        pipe->InitBuffer(xQueue, 2, 92160);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(temporaryQueue, 1, 512);
         totalPartsGm.SetGlobalBuffer((__gm__ float*)totalParts);

@@ -3,13 +3,13 @@
  *
  * Signature  triangle(a, s, N)
  *            a float[N, N]; s float[N]
- * Tiling     512 + 512 + 256 + 2 x 93184 + 512 = 188160 B of UB
+ * Tiling     512 + 512 + 256 + 2 x 92160 + 512 = 186112 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
-constexpr int64_t TILE = 23296;
+constexpr int64_t TILE = 23040;
 
 class KernelTriangle {
 public:
@@ -23,7 +23,7 @@ public:
         pipe->InitBuffer(tmpBuf, 512);
         pipe->InitBuffer(sBuf, 512);
         pipe->InitBuffer(lanesBuf, 256);
-        pipe->InitBuffer(aQueue, 2, 93184);
+        pipe->InitBuffer(aQueue, 2, 92160);
         aGm.SetGlobalBuffer((__gm__ float*)a);
         pipe->InitBuffer(sQueue, 1, 512);
         sGm.SetGlobalBuffer((__gm__ float*)s);
