@@ -19,12 +19,16 @@ from pyasc.ir.dialects import arith
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, f32
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.function_power import power
-from pyasc.passes.analysis.function_recipes import FUNCTIONS, Number
+from pyasc.passes.analysis.function_power import integer_power, power
+from pyasc.passes.analysis.function_recipes import FUNCTIONS, Number, sign
 from pyasc.passes.base import Context, FunctionPass
 
 RECIPES = {**FUNCTIONS, "pow": power}
 """By the name of the function in the number table."""
+
+
+INTEGERS = {"pow": integer_power, "sign": sign}
+"""Those that integers have too."""
 
 
 class ExpandFunctions(FunctionPass):
@@ -42,12 +46,16 @@ class ExpandFunctions(FunctionPass):
 
 
 def _has_recipe(op: arith.Elementwise) -> bool:
-    return op.fn in RECIPES and dtype_of(op.args[0].type) in (f32, f16, bf16)
+    dtype = dtype_of(op.args[0].type)
+    return (op.fn in RECIPES and dtype in (f32, f16, bf16)) or (op.fn in INTEGERS and dtype.is_integer)
 
 
 def _expand(op: arith.Elementwise) -> None:
     at = Builder.before(op)
     dtype = dtype_of(op.args[0].type)
+    if dtype.is_integer:
+        op.replace_with([INTEGERS[op.fn](*(Number(at, arg) for arg in op.args)).value])
+        return
     numbers = [Number(at, _converted(at, arg)) for arg in op.args]
     made = RECIPES[op.fn](*numbers).value
     if dtype is not f32 and dtype_of(made.type) is f32:

@@ -52,7 +52,8 @@ def sample(count: int) -> np.ndarray:
 def expanded(fn: str, arguments: list[np.ndarray]) -> np.ndarray:
     names = ("x", "y")[: len(arguments)]
     annotated = ", ".join(f"{name}: asc.float32[N]" for name in names)
-    text = f"import pyasc as asc\n\ndef spelt({annotated}):\n    return asc.{fn}({', '.join(names)})\n"
+    name = "power" if fn == "pow" else fn
+    text = f"import pyasc as asc\n\ndef spelt({annotated}):\n    return asc.{name}({', '.join(names)})\n"
     kernel = asc.kernel_from_source(text)
     module = kernel.specialise(kernel.types_of()).lowered("py").module
     run_passes(module, parse_pipeline("expand-functions"))
@@ -105,3 +106,17 @@ def test_halves_are_computed_in_float32_and_rounded_once(fn: str) -> None:
     out = np.empty(5, np.bool_ if fn == "isinf" else np.float16)
     interpret(module, "half", [x, out], {"N": 5})
     np.testing.assert_array_equal(out, expected.astype(out.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16"])
+@pytest.mark.parametrize("exponent", ["y", "0", "1", "3", "7"])
+def test_integer_powers_wrap(dtype: str, exponent: str) -> None:
+    text = f"import pyasc as asc\n\ndef spelt(x: asc.{dtype}[N], y: asc.{dtype}[N]):\n    return x ** {exponent}\n"
+    kernel = asc.kernel_from_source(text)
+    module = kernel.specialise(kernel.types_of()).lowered("py").module
+    run_passes(module, parse_pipeline("expand-functions"))
+    x = np.array([-7, -2, -1, 0, 1, 2, 3, 11, 100], np.int64).astype(dtype)
+    y = np.array([5, 3, 100, 0, 7, 31, 9, 2, 40], np.int64).astype(dtype)
+    out = np.empty_like(x)
+    interpret(module, "spelt", [x, y, out], {"N": len(x)})
+    np.testing.assert_array_equal(out, x ** (y if exponent == "y" else np.array(int(exponent), dtype)))

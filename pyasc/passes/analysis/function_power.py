@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pyasc.ir.types import dtype_of
+from pyasc.passes.analysis.affine import constant_of
 from pyasc.passes.analysis.function_recipes import Number, polynomial, times_power
 
 _LN2 = 0.693145751953125
@@ -19,6 +21,19 @@ _THIRD = (0.3333333432674408, -9.934107481068821e-09)
 _SERIES = (1 / 5, 1 / 7, 1 / 9, 1 / 11, 1 / 13)
 _HUGE_EXPONENT = 1e20
 _SCALE = 2.0**64
+
+
+def integer_power(x: Number, y: Number) -> Number:
+    """X ** y of integers by squaring; it wraps, and a negative exponent gives 0."""
+    dtype = dtype_of(y.value.type)
+    known = constant_of(y.value)
+    bits = dtype.bits - (dtype.kind == "i") if known is None else max(int(known), 0).bit_length()
+    total, base = x.constant(1), x
+    for bit in range(bits):
+        taken = (y & y.constant(1 << bit)).call("ne", 0)
+        total = taken.where(total * base, total)
+        base = base * base
+    return (y < 0).where(x.constant(0), total)
 
 
 @dataclass(frozen=True)

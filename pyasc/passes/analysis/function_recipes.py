@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith
-from pyasc.ir.dtypes import f32
-from pyasc.ir.types import with_dtype
+from pyasc.ir.dtypes import f32, i1
+from pyasc.ir.types import dtype_of, with_dtype
 
 _INFINITY = math.inf
 _LARGE = 1e15
@@ -52,7 +52,9 @@ class Number:
         """A number as it is, or a constant of this one's type."""
         if isinstance(number, Number):
             return number
-        made = arith.Constant(value=float(number), types=[with_dtype(self.value.type, f32)])
+        dtype = dtype_of(self.value.type)
+        value = float(number) if dtype.is_float else int(number)
+        made = arith.Constant(value=value, types=[with_dtype(self.value.type, f32 if dtype is i1 else dtype)])
         return Number(self.at, self.at.value(made))
 
     def __add__(self, other: Number | float) -> Number:
