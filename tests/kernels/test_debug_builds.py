@@ -296,3 +296,34 @@ def test_without_debug_nothing_is_checked(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == ""
     text = release.lower()["cpp"]
     assert "pa_fail" not in text and "pa_print" not in text
+
+
+@asc.kernel(debug=True)
+def printing_on_cores(x: asc.float32[N]):
+    for i in range(N):
+        asc.print("100%", i, f"{x[i]:.2f}", x[i] > 1, x[i])
+
+
+@asc.kernel(debug=True)
+def only_checking(x: asc.float32[N]):
+    asc.assert_shape(x, (3,))
+
+
+def test_the_model_prints_through_the_devices_print_buffer(capsys: pytest.CaptureFixture[str]) -> None:
+    with asc.device("model"):
+        printing_on_cores(floats(0.5, 1.5))
+    assert capsys.readouterr().out.splitlines() == [
+        "[core 0] 100% 0 0.50 0 0.500000",
+        "[core 0] 100% 1 1.50 1 1.500000",
+    ]
+    source = printing_on_cores.source("ascend910b1")
+    assert 'AscendC::printf("[core %lld] 100%% %lld %.2f %lld %f\\n"' in source
+
+
+def test_failures_on_the_model() -> None:
+    with asc.device("model"):
+        message, *_ = failure(AssertionError, only_checking, floats(1, 2))
+        assert message == "axis 0: expected size 3, got 2"
+        only_checking(floats(1, 2, 3))
+        message, *_ = failure(AssertionError, asserted, floats(3, -2), -1.0)
+        assert message.startswith("assertion failed: x[i] > low")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from pyasc.codegen.ascendc.expressions import CTYPES
@@ -59,6 +60,13 @@ def vector_call(op: Operation, text: Text) -> str:
             return f"PipeBarrier<{op.pipe}>()"
         case _:
             raise TypeError(f"{op.name} is not printed")
+
+
+def print_call(op: asc.Printf, text: Text) -> str:
+    """A call of the debug print, whose arguments are as wide as its format says."""
+    types = ["float" if dtype_of(value.type).is_float else "long long" for value in op.values]
+    values = [f"static_cast<{type_}>({text(v)})" for type_, v in zip(types, op.values, strict=True)]
+    return f"AscendC::printf({', '.join([json.dumps(op.format, ensure_ascii=False), *values])})"
 
 
 def _join(values: Sequence[Value], text: Text) -> str:

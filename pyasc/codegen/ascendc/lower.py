@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyasc.codegen.ascendc import nodes
-from pyasc.codegen.ascendc.calls import narrowed, vector_call
+from pyasc.codegen.ascendc.calls import narrowed, print_call, vector_call
 from pyasc.codegen.ascendc.cube import CUBE_CALLS, cube_call, cube_struct, invariant_structs
 from pyasc.codegen.ascendc.expressions import CTYPE_BYTES, CTYPES, literal, scalar
 from pyasc.codegen.ascendc.names import VendorNames
@@ -229,6 +229,8 @@ class Statements:
                 self._while(op)
             case asc.Leave():
                 self.say("return")
+            case asc.Printf():
+                self.say(print_call(op, self.text))
             case asc.Flag():
                 assert isinstance(op.id.type, OpaqueType)
                 self.say(f"{op.call}<HardEvent::{op.id.type.parameters[0]}>({self.text(op.id)})")

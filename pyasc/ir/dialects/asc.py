@@ -47,6 +47,13 @@ class Leave(Operation, name="asc.Leave", traits=[EFFECT]):
     """`return`: this core does no more work."""
 
 
+class Printf(Operation, name="asc.printf", traits=[EFFECT]):
+    """`AscendC::printf(format, values...)` into the core's print buffer; in debug builds alone."""
+
+    values: Sequence[Value] = operands(SCALAR, default=())
+    format: str = attribute()
+
+
 class Pipe(Operation, name="asc.TPipe", traits=[EFFECT]):
     """The pipe that owns on-chip memory; one a kernel."""
 

@@ -19,6 +19,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
+from pyasc.passes.analysis.print_formats import NoDeviceFormat, device_format
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
@@ -100,6 +101,8 @@ class ScalarLowering:
                 at.insert(op.clone(self.mapping))
             case py.Check():
                 self._check(op, at)
+            case py.Print():
+                self._print(op, at)
             case scf.For() | scf.If() | scf.While():
                 self._nested(op, at)
             case tile.Cores():
@@ -129,6 +132,17 @@ class ScalarLowering:
         inner.insert(asc.DataCacheCleanAndInvalid(tensor=fault))
         inner.insert(asc.Leave())
         inner.insert(scf.Yield())
+
+    def _print(self, op: py.Print, at: Builder) -> None:
+        """Behind the number of the core, what is printed."""
+        values = [self.value(each) for each in op.values]
+        wide = [self._casted(v, dtypes.f32, at) if dtype_of(v.type).is_float else v for v in values]
+        core = at.value(asc.CoreNumber(call="GetBlockIdx"))
+        try:
+            text = device_format(f"[core {{}}] {op.format}", [dtype_of(v.type) for v in (core, *wide)])
+        except NoDeviceFormat as error:
+            raise refuse(str(error), op.loc) from None
+        at.insert(asc.Printf(values=[core, *wide], format=text))
 
     def _nested(self, op: Operation, at: Builder) -> None:
         copy = op.clone_without_regions(self.mapping)
