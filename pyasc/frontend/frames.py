@@ -163,7 +163,7 @@ class Frame:
         first = loop.cursor_depth if loop is not None else 0
         for cursor in reversed(self.cursors[first:cursors]):
             touch = self.liveness.first_touch(cursor.body, cursor.index, name)
-            if touch == "read" or (touch and not self._may_skip(cursor)):
+            if touch == "read" or (touch == "set" and not self._may_skip(cursor)):
                 return touch == "read"
         if loop is None:
             return False

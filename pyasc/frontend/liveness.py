@@ -34,10 +34,11 @@ class Facts(Record):
 
 @dataclass(slots=True)
 class _Events:
-    """For each name, where in a list it is touched and whether that reads it first."""
+    """For each name, where in a list it is touched and whether that reads it first; where a jump may leave the list."""
 
     positions: dict[str, list[int]] = field(default_factory=dict)
     reading: dict[str, list[bool]] = field(default_factory=dict)
+    jumps: list[int] = field(default_factory=list)
 
 
 class Liveness:
@@ -63,7 +64,10 @@ class Liveness:
         return found
 
     def first_touch(self, statements: Sequence[ast.stmt], start: int, name: str) -> str:
-        """What happens to `name` first from position `start` on: `"read"`, `"set"` or `""`."""
+        """What happens to `name` first from position `start` on: `"read"`, `"set"` or `""`.
+
+        `"skipped"` is a setting that a jump before it may leave out.
+        """
         events = self._events_of(statements)
         positions = events.positions.get(name)
         if positions is None:
@@ -71,7 +75,11 @@ class Liveness:
         at = bisect_left(positions, start)
         if at == len(positions):
             return ""
-        return "read" if events.reading[name][at] else "set"
+        if events.reading[name][at]:
+            return "read"
+        jump = bisect_left(events.jumps, start)
+        may_skip = jump < len(events.jumps) and events.jumps[jump] < positions[at]
+        return "skipped" if may_skip else "set"
 
     def _events_of(self, statements: Sequence[ast.stmt]) -> _Events:
         events = self._events.get(id(statements))
@@ -79,6 +87,8 @@ class Liveness:
             events = self._events[id(statements)] = _Events()
             for i, statement in enumerate(statements):
                 facts = self.statement(statement)
+                if facts.jumps:
+                    events.jumps.append(i)
                 for name in facts.reads | facts.sets:
                     events.positions.setdefault(name, []).append(i)
                     events.reading.setdefault(name, []).append(name in facts.reads)

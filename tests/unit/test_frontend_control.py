@@ -171,6 +171,40 @@ def continue_after_inner_loop(n: int):
     return s
 
 
+@case(3, 1)
+@case(3, 9)
+@case(0, 1)
+def set_behind_a_break(n: int, limit: int):
+    z = 7
+    while n > 0:
+        n -= 1
+        for i in range(n):
+            if i > limit:
+                break
+            z = i * 2
+        if n == limit:
+            break
+        z = n + 100
+    return z
+
+
+@case(4, 2)
+@case(4, 9)
+def set_behind_a_continue(n: int, odd: int):
+    z = 1
+    w = 0
+    for i in range(n):
+        for j in range(i):
+            if j == odd:
+                continue
+            z = j + i
+        if i == odd:
+            continue
+        w += z
+        z = 5
+    return z * 100 + w
+
+
 @case(7)
 def while_true(n: int):
     s = 0
