@@ -2,7 +2,7 @@
 # `make` prints the targets. Each makes .venv first if need be (tools/bootstrap.sh).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types sizes docs coverage fuzz cube bench update-golden clean
+.PHONY: help setup demo test check lint format types sizes docs coverage fuzz cube language mutants bench update-golden clean
 
 BIN := .venv/bin
 SEED ?= 0

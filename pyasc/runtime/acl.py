@@ -182,16 +182,21 @@ class Acl:
         self._call("aclrtLaunchKernelWithConfig", function, blocks, stream, None, handle, None)
         self._call("aclrtSynchronizeStream", stream)
 
-    def hardware_sync_address(self) -> int | None:
-        """Where cores of a mixed kernel keep their flags; None where the library cannot tell (CANN 8.1)."""
-        try:
-            ask = self.library.aclrtGetHardwareSyncAddr
-        except AttributeError:
-            return None
-        ask.restype, ask.argtypes = _I32, (_OUT,)
+    def hardware_sync_address(self) -> int:
+        """Where the cores of a mixed kernel keep their flags. Raises OSError where no library can tell."""
         address = _VOID_P()
-        self._call("aclrtGetHardwareSyncAddr", ctypes.byref(address))
-        return address.value
+        if hasattr(self.library, "aclrtGetHardwareSyncAddr"):
+            ask = self.library.aclrtGetHardwareSyncAddr
+            ask.restype, ask.argtypes = _I32, (_OUT,)
+            self._call("aclrtGetHardwareSyncAddr", ctypes.byref(address))
+            return address.value or 0
+        # CANN 8.1 has it in the library beneath alone.
+        runtime = ctypes.CDLL("libruntime.so")
+        length = _U32()
+        code = runtime.rtGetC2cCtrlAddr(ctypes.byref(address), ctypes.byref(length))
+        if code != 0:
+            raise AclError("rtGetC2cCtrlAddr", code, "")
+        return address.value or 0
 
     def _stream(self) -> Any:
         if "default" not in self._streams:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyasc.codegen.ascendc.emitter import emit_ascendc
+from pyasc.codegen.ascendc.emitter import emit_ascendc, parts_of
 from pyasc.codegen.ascendc.lower import EmitOptions
 from pyasc.runtime.ascend import AscendKernel, Cores, text_title
 from pyasc.runtime.build import CompilerRuns
@@ -60,18 +60,23 @@ class DeviceUnit:
 
 
 def units_of(kernel: AscendKernel) -> list[DeviceUnit]:
-    """The files to compile: one for all phases of a kernel that run on the same kind of cores."""
+    """The files to compile: one for all phases of a kernel that run on the same kind of cores.
+
+    Entries of mixed ones get the address of the cores' flags as their first argument (toolchain page, 5): nothing adds
+    it where the compiler is run for the device alone (assumed).
+    """
     symbol = kernel.abi.symbol
     found: list[Cores] = list(dict.fromkeys(phase.cores for phase in kernel.phases))
-    if len(found) == 1:
+    if len(found) == 1 and not found[0].startswith("mixed"):
         return [DeviceUnit(symbol, kernel.file.text, found[0])]
     units: list[DeviceUnit] = []
     for number, cores in enumerate(found, 1):
-        entries = [phase.entry for phase in kernel.phases if phase.cores == cores]
-        functions = [cloned(kernel.module.function(entry)) for entry in entries]
+        entries = [kernel.module.function(phase.entry) for phase in kernel.phases if phase.cores == cores]
+        parts = [part for entry in entries for part in parts_of(entry, kernel.module)]
+        module = module_of([cloned(function) for function in (*entries, *parts)])
         title = text_title(kernel.abi, kernel.python_file)
-        text = emit_ascendc(module_of(functions), title, EmitOptions(True)).text
-        units.append(DeviceUnit(f"{symbol}_part{number}", text, cores))
+        text = emit_ascendc(module, title, EmitOptions(line_comments=True, sync_parameter=True)).text
+        units.append(DeviceUnit(symbol if len(found) == 1 else f"{symbol}_part{number}", text, cores))
     return units
 
 

@@ -69,7 +69,10 @@ def _comment(kernel: LaunchPlan) -> str:
 
 
 def _arguments(phase: Phase) -> str:
-    fields = [line for each in phase.parameters for line in _field(each)]
+    fields = (
+        ["void* hardware_sync; /* what aclrtGetHardwareSyncAddr gives */"] if "mixed" in phase.cores else []
+    )
+    fields += [line for each in phase.parameters for line in _field(each)]
     fields += [f"int64_t {name};" for name in phase.sizes]
     body = "\n".join(f"  {line}" for line in fields)
     return f"typedef struct {phase.entry}_args {{\n{body}\n}} {phase.entry}_args;"

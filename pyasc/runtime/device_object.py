@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from pyasc.ir.dialects import py
-from pyasc.ir.dialects.func import Module
+from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.parser import parse
 from pyasc.ir.printer import print_op
 from pyasc.ir.sizes import lift, parse_size
+from pyasc.passes.analysis.phases import FAULT_SUFFIX, HOST_SUFFIX
 from pyasc.runtime.abi import abi_of_description, describe
 from pyasc.runtime.ascend import AscendKernel, LaunchPlan, Parameter, Phase
 from pyasc.runtime.bisheng import Show, build_device_object
@@ -85,13 +86,18 @@ def _describe(kernel: LaunchPlan, target: str) -> KernelDescription:
     return replace(describe(kernel.abi, _sites(kernel.module)), target=target)
 
 
+def _host_functions(module: Module) -> list[Func]:
+    """What the host runs: neither entries nor the parts that mixed ones run."""
+    return [f for f in module.functions if f.symbol.endswith(HOST_SUFFIX) or FAULT_SUFFIX in f.symbol]
+
+
 def _sites(module: Module) -> list[Site]:
-    checks = [op for f in module.functions if not f.kernel for op in f.walk() if isinstance(op, py.Check)]
+    checks = [op for f in _host_functions(module) for op in f.walk() if isinstance(op, py.Check)]
     return [Site(op.error, op.message, op.loc) for op in checks]
 
 
 def _plan(kernel: LaunchPlan) -> dict[str, Any]:
-    host = module_of(cloned(f) for f in kernel.module.functions if not f.kernel)
+    host = module_of(map(cloned, _host_functions(kernel.module)))
     return {
         "kernel": kernel.abi.name,
         "phases": [_phase(p) for p in kernel.phases],

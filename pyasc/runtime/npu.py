@@ -205,13 +205,25 @@ class NpuRunner:
         written: set[str] = set()
         for launch in launches:
             phase = launch.phase
-            arguments = [self._argument(param, launch, memory, arrays, sizes) for param in phase.parameters]
+            arguments = self._sync_address(phase)
+            arguments += [self._argument(param, launch, memory, arrays, sizes) for param in phase.parameters]
             arguments += [int(sizes[name]).to_bytes(8, "little", signed=True) for name in phase.sizes]
             self.acl.launch(self.functions[phase.entry], launch.blocks, arguments)
             written |= {param.name for param in phase.parameters if param.written}
             self._check(phase, memory)
         for name in written & arrays.keys():
             memory.read(name, arrays[name])
+
+    def _sync_address(self, phase: Phase) -> list[bytes]:
+        """The first argument of a mixed kernel, which others do not have."""
+        if not phase.cores.startswith("mixed"):
+            return []
+        try:
+            return [self.acl.hardware_sync_address().to_bytes(8, "little")]
+        except OSError as error:
+            raise NpuError(
+                f"this CANN cannot launch kernels on cube and vector cores together: {error}"
+            ) from None
 
     def _argument(
         self,

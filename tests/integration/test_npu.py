@@ -117,6 +117,40 @@ def test_an_object_is_described_and_runs(
     assert code == 0 and "0.25 0.25" in capsys.readouterr().out
 
 
+MIXED = """\
+from __future__ import annotations
+
+import pyasc as asc
+
+
+@asc.kernel
+def attention_weights(q: asc.float16[M, K], k: asc.float16[K, N]):
+    return asc.softmax((q @ k).astype(asc.float32))
+
+
+@asc.kernel
+def product(a: asc.float16[M, K], b: asc.float16[K, N]):
+    return a @ b
+"""
+
+
+def test_cube_and_mixed_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, output = tmp_path / "products.py", tmp_path / "products.o"
+    source.write_text(MIXED)
+    assert main(["compile", str(source), "--target", "ascend910b1", "-o", str(output), "-v"]) == 0
+    shown = capsys.readouterr().err
+    assert shown.count("dav-c220-cube") == 2 and shown.count("dav-c220-vec") == 1
+    assert shown.count("-cce-enable-mix -D__MIX_CORE_MACRO__=1") == 2
+    assert "void* hardware_sync;" in output.with_suffix(".h").read_text()
+    library = asc.load(output)
+    rng = np.random.default_rng(0)
+    q, k = (rng.standard_normal(shape).astype(np.float16) for shape in ((5, 20), (20, 33)))
+    expected = q.astype(np.float64) @ k
+    np.testing.assert_allclose(library.product(q, k), expected, rtol=2e-3, atol=2e-3)
+    e = np.exp(expected - expected.max(1, keepdims=True))
+    np.testing.assert_allclose(library.attention_weights(q, k), e / e.sum(1, keepdims=True), atol=5e-3)
+
+
 def _compiles(header: Path, *sources: Path) -> None:
     text = header.read_text()
     assert "typedef struct softmax_1_args" in text and "uint8_t s_padding[2];" in text

@@ -114,7 +114,9 @@ def compile_for_model(source: Path, output: Path, empty: bool) -> int:
             f'extern "C" __attribute__((visibility("default"))) const int stand_in_kind_{entry.name} = {entry.kind};',
         ]
     wrapper.write_text("" if empty else "\n".join(lines) + "\n", encoding="utf-8")
-    command = ["g++", *_COMPILE, f"-I{INCLUDE}", "-c", str(wrapper), "-o", str(output)]
+    # What the real compiler knows by itself.
+    builtins = str(Path(__file__).with_name("stand_in_builtins.h"))
+    command = ["g++", *_COMPILE, "-include", builtins, f"-I{INCLUDE}", "-c", str(wrapper), "-o", str(output)]
     return subprocess.run(command, check=False).returncode
 
 

@@ -41,7 +41,7 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
             kernels.append(made)
             header += _described(each)
         if parts:
-            kernels.append(lower_mixed(phase))
+            kernels.append(lower_mixed(phase, chosen))
             header += _described(phase)
     body = render_unit(nodes.Unit((), (), (), kernels))
     helpers = tuple(text for name, text in HELPERS.items() if f"{name}<" in body)

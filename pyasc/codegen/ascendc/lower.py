@@ -31,9 +31,14 @@ _RESERVED = ("pipe", "op", "Init", "Process", "Shape", "BT")
 
 @dataclass(frozen=True)
 class EmitOptions:
-    """How to print: `line_comments` names the Python line of each statement."""
+    """How to print: `line_comments` names the Python line of each statement.
+
+    `sync_parameter` gives mixed kernels a first parameter with the address where cores keep their flags, which CANN's
+    own front end adds by itself.
+    """
 
     line_comments: bool = False
+    sync_parameter: bool = False
 
 
 @dataclass
@@ -136,7 +141,7 @@ class KernelLowering:
         return name in self.constants and self.constants[name].value != str(value)
 
 
-def lower_mixed(function: func.Func) -> nodes.Mixed:
+def lower_mixed(function: func.Func, options: EmitOptions) -> nodes.Mixed:
     """The entry of a kernel that runs parts on cube and vector cores."""
     params = [
         nodes.Variable(
@@ -155,7 +160,10 @@ def lower_mixed(function: func.Func) -> nodes.Mixed:
             again = any(run is not None and run.side == side for run in runs)
             runs.append(nodes.Run(class_name(op.callee), side, op.cores.name, ", ".join(args), again))
     kind = next(op.type for op in function.body.block if isinstance(op, asc.KernelType))
-    return nodes.Mixed(function.symbol, tuple(params), tuple(runs), kind)
+    sync = "hardwareSync" if options.sync_parameter else ""
+    if sync:
+        params.insert(0, nodes.Variable("GM_ADDR", sync))
+    return nodes.Mixed(function.symbol, tuple(params), tuple(runs), kind, sync)
 
 
 class Statements:

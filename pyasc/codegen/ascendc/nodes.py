@@ -101,12 +101,16 @@ class Run:
 
 @dataclass(slots=True)
 class Mixed(Node):
-    """The entry of a kernel that runs parts on both kinds of cores; None stands for a barrier of all."""
+    """The entry of a kernel that runs parts on both kinds of cores; None stands for a barrier of all.
+
+    `sync` is the parameter with the address where cores keep their flags, if the launch passes it.
+    """
 
     entry: str
     params: tuple[Variable, ...]
     runs: tuple[Run | None, ...]
     type: str
+    sync: str = ""
 
 
 @dataclass(slots=True)
