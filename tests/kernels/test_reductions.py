@@ -299,3 +299,15 @@ def test_take_at_a_number_drops_the_axis() -> None:
     rows, columns, last, one = taken_at_a_number(x, 2)
     assert np.array_equal(rows, x[2]) and np.array_equal(columns, x[:, 2])
     assert last == x[2, 3] and one == x[0, 2]
+
+
+@asc.kernel
+def zeros_of_a_part(x: asc.float16[M, N], start: int):
+    return asc.logical_not(x[start:0:-1, 0:3]).sum(), (x[::-1][start:] != 0).sum()
+
+
+def test_counts_over_extents_that_only_the_run_time_knows() -> None:
+    x = np.array([[0, 1, 0, 3], [2, 0, 0, 1], [1, 1, 1, 0]], np.float16)
+    for start in (0, 1, 2):
+        expected = (x[start:0:-1, 0:3] == 0).sum(), (x[::-1][start:] != 0).sum()
+        assert zeros_of_a_part(x, start) == expected

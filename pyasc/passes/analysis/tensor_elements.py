@@ -163,7 +163,9 @@ class Elements:
             case tensor.View():
                 return index(builder, 1) if op.axes[axis] < 0 else op.sizes[op.axes[axis]]
             case arith.Elementwise():
-                return self.extent(op.args[-1], axis, builder)
+                # All operands have one shape, and a constant cannot tell what it is at run time.
+                told = [arg for arg in op.args if not isinstance(arg.op, arith.Constant)]
+                return self.extent(told[0], axis, builder)
             case arith.Cast():
                 return self.extent(op.value, axis, builder)
             case tensor.Scan():
