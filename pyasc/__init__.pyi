@@ -32,6 +32,7 @@ from pyasc.ir.diagnostics import ShapeError as ShapeError
 from pyasc.ir.diagnostics import UnsupportedError as UnsupportedError
 from pyasc.knobs import KnobError as KnobError
 from pyasc.language import random as random
+from pyasc.language.precision import precision as precision
 from pyasc.runtime.batch import compile as compile
 from pyasc.runtime.decorators import func as func
 from pyasc.runtime.decorators import kernel as kernel

@@ -52,17 +52,22 @@ def _is_language(module: str) -> bool:
     return module.startswith("pyasc.language.")
 
 
+def _has_classes(module: str, names: tuple[str, ...]) -> bool:
+    """Whether the names are classes, which an editor reads in their own module."""
+    return all(inspect.isclass(getattr(import_module(module), name)) for name in names)
+
+
 def _reexports(module: str, names: tuple[str, ...]) -> Iterator[str]:
     if module == ELEMENTS:
         module, names = STUB_OF_ELEMENTS, tuple(name for name in names if name not in _OWN)
-    if not _is_language(module):
+    if not _is_language(module) or _has_classes(module, names):
         yield from (f"from {module} import {name} as {name}\n" for name in names)
 
 
 def _functions(module: str, names: tuple[str, ...]) -> Iterator[str]:
     if module == ELEMENTS:
         yield _function("dims", "(names: str) -> Any", pyasc.dims.__doc__)
-    elif _is_language(module):
+    elif _is_language(module) and not _has_classes(module, names):
         for name in names:
             found = getattr(import_module(module), name)
             if isinstance(found, Elementwise):

@@ -54,6 +54,12 @@ class Items(Record):
 def plan(v: Visitor, value: Val, node: ast.AST | None) -> Counted | Items:
     """How to run over a value. Refuses what cannot be iterated."""
     match value:
+        case Range(step=Scalar()):
+            # A step that may be negative: loops whose counters only go up are what every device runs.
+            zero = arithmetic.compare(v, COMPARE[ast.NotEq], value.step, Const(0))
+            numeric.check(v, _bool(v, zero), "ValueError", "range() arg 3 must not be zero")
+            counter = Range(Const(0), trips(v, value), Const(1), value.parallel)
+            return Counted((counter,), lambda c: _item(v, value, c[0]), value.parallel)
         case Range():
             return Counted((value,), lambda c: c[0], value.parallel)
         case Grid(sizes=sizes):
@@ -64,8 +70,8 @@ def plan(v: Visitor, value: Val, node: ast.AST | None) -> Counted | Items:
         case Tuple(items=items):
             return Items(items)
         case Zip() | Reversed() | Array() | Tensor() | Row():
-            trips, at, parallel = sequence(v, value, node)
-            return Counted((Range(Const(0), trips, Const(1), parallel),), lambda c: at(c[0]), parallel)
+            length, at, parallel = sequence(v, value, node)
+            return Counted((Range(Const(0), length, Const(1), parallel),), lambda c: at(c[0]), parallel)
         case _:
             raise v.error(
                 node,

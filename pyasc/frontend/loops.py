@@ -152,14 +152,9 @@ def _leaving(v: Visitor, node: ast.For, found: Counted) -> None:
     """A counted loop with `break` or `return`: `scf.while` with a counter."""
     (value,) = found.ranges
     lower, upper, step = _bounds(v, value, node)
-    if not isinstance(value.step, Const):
-        raise v.error(
-            node.iter,
-            "PA0308",
-            "a run-time step in a loop with `break` or `return`",
-            hint="use a constant step",
-        )
-    below = "lt" if value.step.value > 0 else "gt"
+    # A step that is no constant is a size, and so positive.
+    down = isinstance(value.step, Const) and value.step.value < 0
+    below = "gt" if down else "lt"
 
     def test(counter: Value | None) -> Val:
         assert counter is not None

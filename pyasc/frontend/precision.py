@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pyasc.frontend.values import Const, Tensor, Val
-from pyasc.frontend.visitor import Precision, Visitor
+from pyasc.frontend.visitor import Precision, Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.diagnostics import Diagnostic
@@ -33,7 +33,7 @@ _EXACT_IN = {
 def with_statement(v: Visitor, node: ast.With) -> None:
     """`with asc.precision(...):`."""
     call = node.items[0].context_expr
-    found = v.expr(call.func) if isinstance(call, ast.Call) else None
+    found = _function_of(v, call)
     plain = len(node.items) == 1 and node.items[0].optional_vars is None
     if not plain or not isinstance(found, Const) or found.value is not precision_block:
         message, why = "`with` is not supported in a kernel", "kernels know asc.precision(...) alone"
@@ -41,6 +41,14 @@ def with_statement(v: Visitor, node: ast.With) -> None:
     assert isinstance(call, ast.Call)
     with _inside(v, _chosen(v, call)):
         v.body(node.body)
+
+
+def _function_of(v: Visitor, node: ast.expr) -> Val | None:
+    """What a context calls, None for anything that is no call or has no value: both are refused alike."""
+    try:
+        return v.expr(node.func) if isinstance(node, ast.Call) else None
+    except Refused:
+        return None
 
 
 def _chosen(v: Visitor, call: ast.Call) -> Precision:

@@ -63,7 +63,6 @@ CODES: dict[str, Code] = {
         "a length that is not known when the kernel is compiled",
         "use a constant, an asc.constexpr parameter, or a loop that stores into an array",
     ),
-    "PA0308": Code("a run-time step in a loop that may be left early", "use a constant step, or `while`"),
     "PA0309": Code("a loop that never ends", "leave it with `break` or `return`"),
     "PA0310": Code(
         "an object from outside that a kernel cannot hold", "pass an array as a parameter, a table as a tuple"

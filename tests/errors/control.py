@@ -95,15 +95,6 @@ def k(x: asc.float32[4]):
 #         ^ PA0309: this loop never ends
         x[0] = x[0] + 1.0
 
-#: a run-time step with a break
-@asc.kernel
-def k(x: asc.float32[N], s: int):
-    for i in range(0, N, s):
-#            ^ PA0308: a run-time step in a loop with `break` or `return`
-        if x[i] > 0:
-            break
-        x[i] = 1.0
-
 #: a condition that is an array
 @asc.kernel
 def k(x: asc.float32[4]):

@@ -336,13 +336,6 @@ def k(x: asc.float32[4]):
     x[0] = abs("a")
 #          ^ PA0402: expected a number or an array, found 'a'
 
-#: signed and unsigned 64 bits compared
-@asc.kernel
-def k(x: asc.int64[4], y: asc.uint64[4]):
-    if x[0] < y[0]:
-#      ^ PA0407: `<` does not take int64 and uint64
-        x[1] = 1
-
 #: is between numbers
 @asc.kernel
 def k(x: asc.int32[4]):

@@ -42,7 +42,7 @@ def test_as_in_python(kernel: asc.Kernel, function: Any, arguments: list[tuple[A
     assert differences(kernel, function, arguments) == []
 
 
-SAMPLE = [each for each in KERNELS if each[1].__name__ in ("integers", "nested_jumps")]
+SAMPLE = [each for each in KERNELS if each[1].__name__ in ("integers", "run_time_steps", "nested_jumps")]
 
 
 @pytest.mark.usefixtures("model_library")
