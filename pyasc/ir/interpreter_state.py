@@ -41,6 +41,14 @@ def _plan(block: Block, handlers: Mapping[type[Operation], Handler]) -> _Plan:
     return steps, []
 
 
+def _observed(handler: Handler, observe: Callable[[Frame, Operation], None]) -> Handler:
+    def run(frame: Frame, op: Any) -> Sequence[Any]:
+        observe(frame, op)
+        return handler(frame, op)
+
+    return run
+
+
 @dataclass(frozen=True)
 class Runtime:
     """One launch."""
@@ -51,13 +59,17 @@ class Runtime:
     emit: Callable[[str], None]
     reverse_parallel: bool
     launch: Callable[[str, int, list[Any]], None] | None = None
+    observe: Callable[[Frame, Operation], None] | None = None
     plans: dict[Block, _Plan] = field(default_factory=dict["Block", "_Plan"])
 
     def plan(self, block: Block) -> _Plan:
         """What running a block does, looked up once: its steps, and what its terminator passes on."""
         found = self.plans.get(block)
         if found is None:
-            found = self.plans[block] = _plan(block, self.handlers)
+            steps, ends = _plan(block, self.handlers)
+            if self.observe is not None:
+                steps = [(_observed(handler, self.observe), op, results) for handler, op, results in steps]
+            found = self.plans[block] = (steps, ends)
         return found
 
     def extent(self, dim: SizeExpr | int) -> int:
