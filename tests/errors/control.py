@@ -280,3 +280,30 @@ def k(x: asc.float32[4]):
 def k(x: asc.float32[4]):
     return [[1, 2], [3, 4]]
 #          ^ PA0413: a kernel cannot return a tuple of 2
+
+#: iterating over an array without axes
+@asc.kernel
+def k(x: asc.float32[4]):
+    for v in asc.sum(x, axis=0, keepdims=False):
+#            ^ PA0306: cannot iterate over float32
+        x[0] = v
+
+#: zip with a number
+@asc.kernel
+def k(x: asc.float32[4]):
+    for a, b in zip(x, 3):
+#               ^ PA0306: cannot iterate over int 3
+        x[0] = a
+
+#: a truth value of a range
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if range(n):
+#      ^ PA0402: expected a truth value, found a range
+        x[0] = 1.0
+
+#: a size that may be zero beside -1
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = x.reshape(-1, 0)
+#       ^ PA0506: -1 beside a size of 0 stands for any number

@@ -252,3 +252,75 @@ def k(x: asc.float32[4], n: int):
     mode = "a" if n > 0 else "b"
 #          ^ PA0305: a choice at run time between 'a' and 'b'
     x[0] = 1.0 if mode == "a" else 2.0
+
+#: arrays by a condition
+@asc.kernel
+def k(x: asc.float32[4], y: asc.float32[4], n: int):
+    if n > 0:
+        z = x
+    else:
+        z = y
+    z[0] = 1.0
+#   ^ PA0305: `z` has no single value here
+
+#: arrays of different shapes by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        z = asc.zeros(4)
+    else:
+        z = asc.zeros(5)
+    x[0] = z[0]
+#          ^ PA0305: `z` has no single value here
+
+#: numbers of a tuple by a condition
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        t = (1, 2)
+    else:
+        t = (n, 3)
+    x[0] = t[0]
+#          ^ PA0305: `t` has no single value here
+
+#: a conflict that another condition keeps
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        y = x
+    else:
+        y = 0.0
+    if n > 1:
+        y = y
+#           ^ PA0305: `y` has no single value here
+    x[0] = y + 1
+
+#: a number before a loop, an array in it
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    total = 0.0
+    for i in range(n):
+        total = total + x
+#               ^ PA0305: `total` has no single value here
+    x[...] = total
+#            ^ PA0305: `total` has no single value here
+
+#: an array whose shape changes in a loop
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    y = x * 1
+    for i in range(n):
+        y = asc.stack((y, y))
+#                      ^ PA0305: `y` has no single value here
+    x[...] = y
+#            ^ PA0305: `y` has no single value here
+
+#: a mistake in both branches
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if n > 0:
+        y = nothing
+#           ^ PA0301: `nothing` is not defined
+    else:
+        y = 1.0
+    x[0] = y

@@ -263,6 +263,75 @@ def arranged(n: int):
     return total + len(range(n)) + len(range(2, 11, 3))
 
 
+def same_tuples(x: asc.float32[2], n: int):
+    if n > 0:
+        t = (x, 1)
+    else:
+        t = (x, 1)
+    return t[0][0] + t[1]
+
+
+def tensor_of_a_loop_in_a_branch(x: asc.float32[3], n: int):
+    y = x * 1
+    if n > 1:
+        for _ in range(n):
+            y = y * 2
+    for _ in range(2):
+        y = y + 1
+    return y
+
+
+def pair_of(v, flag):
+    if flag > 0:
+        return v, v + 1
+    return v * 2, 5
+
+
+def early_pairs(n: int):
+    a, b = pair_of(n, n)
+    return a * 10 + b
+
+
+def promoted_tensor(x: asc.int32[3], n: int):
+    y = x * 1
+    for _ in range(n):
+        y = y * asc.float32(0.5)
+    return y
+
+
+def stepped(x: asc.float32[N], s: int):
+    total = asc.float32(0)
+    for k, i in enumerate(reversed(range(0, N, s))):
+        total += x[i] * (k + 1)
+    return total
+
+
+def half_sum(x: asc.float16[3], y: asc.float16[1]):
+    total = asc.float16(0)
+    for i in range(3):
+        total += x[i]
+        y[0] = total
+    return total, total * 2, total + asc.float32(1)
+
+
+def truth_of_one_element(x: asc.float32[1], n: int):
+    return 1 if x[0:1].sum() else 2
+
+
+def row_truths(x: asc.float32[2, 2]):
+    row = x[1]
+    y = row * 2 + row
+    return y[0] if row.sum() > 0 else y[1]
+
+
+def keyword_helper(v, *, scale: float = 2.0, offset: asc.float32 = 1):
+    return v * scale + offset
+
+
+def keywords(x: asc.float32[2]):
+    x[0] = keyword_helper(x[0]) + keyword_helper(x[1], scale=3, offset=2)
+
+
 INTEGERS = np.array([3, -1, 2, 0], np.int32)
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, int]]] = [
     (annotated, (3,), {}),
@@ -300,6 +369,17 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, int]]] = [
     (counter_before_loop, (3,), {}),
     (arranged, (7,), {}),
     (arranged, (0,), {}),
+    (same_tuples, (floats(1, 2), 3), {}),
+    (tensor_of_a_loop_in_a_branch, (floats(1, 2, 3), 2), {}),
+    (tensor_of_a_loop_in_a_branch, (floats(1, 2, 3), 0), {}),
+    (early_pairs, (3,), {}),
+    (early_pairs, (-3,), {}),
+    (promoted_tensor, (INTEGERS[:3].copy(), 2), {}),
+    (stepped, (floats(1, 2, 3, 4, 5), 2), {"N": 5}),
+    (half_sum, (np.array([1, 2, 3.5], np.float16), np.zeros(1, np.float16)), {}),
+    (truth_of_one_element, (floats(0), 1), {}),
+    (row_truths, (floats(1, 2, 3, -4).reshape(2, 2),), {}),
+    (keywords, (floats(1, 2),), {}),
 ]
 
 
