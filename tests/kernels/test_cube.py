@@ -214,6 +214,18 @@ def attention(q: asc.float16[S, D], k: asc.float16[T, D], v: asc.float16[T, D]):
 
 
 @asc.kernel
+def heads(
+    q: asc.float32[B, H, S, D],
+    k: asc.float32[B, H, T, D],
+    v: asc.float32[B, H, T, D],
+    out: asc.float32[B, H, S, D],
+):
+    for b, h in asc.parallel_for_grid(B, H):
+        weights = asc.softmax(q[b, h] @ k[b, h].T)
+        out[b, h] = weights @ v[b, h]
+
+
+@asc.kernel
 def gelu_layer(
     x: asc.float16[M, K],
     w: asc.float16[K, N],
@@ -222,6 +234,11 @@ def gelu_layer(
     out: asc.float32[M, N],
 ):
     out[:] = asc.gelu((x @ w).astype(asc.float32) * alpha + bias)
+
+
+@asc.kernel
+def outer_product(x: asc.float32[M], y: asc.float32[N]):
+    return asc.einsum("i,j->ij", x, y)
 
 
 @dataclass(frozen=True)
@@ -436,6 +453,28 @@ class TestAround:
         )
         assert (np.abs(out - weights @ value) <= bound).all()
 
+    @pytest.mark.parametrize(
+        ("b", "h", "s", "t", "d"), [(2, 3, 33, 50, 16), (1, 1, 1, 1, 1), (0, 2, 3, 0, 4)]
+    )
+    def test_attention_in_loops(self, b: int, h: int, s: int, t: int, d: int) -> None:
+        """Loops over heads: what stands in them is done for all heads, one thing after the other."""
+        sizes = {"b": b, "h": h, "s": s, "t": t, "d": d}
+        (q, query), (k, key), (v, value) = (operand(axes, sizes, "f32") for axes in ("bhsd", "bhtd", "bhtd"))
+        out = fresh((b, h, s, d), np.float32)
+        run(heads, q / 4, k, v, out)
+        scores = query / 4 @ key.swapaxes(2, 3)
+        weights = np.exp(scores - scores.max(axis=3, keepdims=True, initial=-np.inf))
+        weights /= weights.sum(axis=3, keepdims=True)
+        np.testing.assert_allclose(out, weights @ value, rtol=1e-4, atol=1e-5)
+
+    def test_an_error_in_loops(self) -> None:
+        (q, _), (k, _) = (
+            operand("bhsd", {"b": 1, "h": 2, "s": 3, "d": 4}, "f32"),
+            operand("bhtd", {"b": 1, "h": 2, "t": 0, "d": 4}, "f32"),
+        )
+        with pytest.raises(ValueError, match="zero-size"):
+            run(heads, q, k, k, np.zeros((1, 2, 3, 4), np.float32))
+
     @pytest.mark.parametrize("shape", [(1, 1, 1), (129, 100, 17), (40, 1000, 127)])
     def test_a_layer_behind_a_product(self, shape: tuple[int, int, int]) -> None:
         sizes = dict(zip("mnk", shape, strict=True))
@@ -449,6 +488,12 @@ class TestAround:
         # The half next to it, and gelu's slope of at most 1.13.
         slack = 1.13 * 0.5 * (shape[2] * 2.0**-24 * size + 2.0**-10 * np.abs(product)) + 1e-5
         assert (np.abs(out - exact) <= slack).all()
+
+    def test_nothing_to_sum(self) -> None:
+        """A product of every pair is no sum, and is exact."""
+        (x, _), (y, _) = operand("m", {"m": 33}, "f32"), operand("n", {"n": 70}, "f32")
+        with asc.device("model"):
+            np.testing.assert_array_equal(outer_product(x, y), np.multiply.outer(x, y))
 
     def test_rows_that_no_stride_reaches(self) -> None:
         """Rows more than 65,535 elements apart are copied one at a time."""
@@ -472,13 +517,14 @@ def test_products_are_one_launch_without_remarks(kernel: Any) -> None:
     assert not kernel.remarks
 
 
-@pytest.mark.parametrize("kernel", [attention, gelu_layer])
+@pytest.mark.parametrize("kernel", [attention, heads, gelu_layer])
 def test_cube_and_vector_work_is_one_mixed_kernel(kernel: Any) -> None:
     source = kernel.source("ascend910b1")
     assert (
         source.count("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)") == source.count("__global__") == 1
     )
     assert "SyncAll<false>()" in source
+    assert "GetValue" not in source
 
 
 @pytest.mark.parametrize("name", ["halves", "float_left", "byte_right", "half_turned"])

@@ -9,7 +9,8 @@ from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.product import Product, is_product, match_product
 from pyasc.passes.analysis.product_factors import split_factors
-from pyasc.passes.analysis.product_nests import raise_nest
+from pyasc.passes.analysis.product_nests import distribute_products
+from pyasc.passes.analysis.single_terms import write_single_terms
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import NotVector
@@ -19,9 +20,12 @@ from pyasc.passes.analysis.writeback import Writeback, plain, writeback_of
 
 def lower_products(kernel: Func, soc: Soc) -> None:
     """Give every product that the cube unit takes its blocks; others are left for the other units to refuse."""
+    for op in list(kernel.walk()):
+        if isinstance(op, st.Apply):
+            write_single_terms(op)
     for op in list(kernel.body.block):
         if isinstance(op, scf.For):
-            raise_nest(op)
+            distribute_products(op)
     for op in list(kernel.body.block):
         if isinstance(op, st.Apply):
             _drop_unread(op)
