@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from pyasc.frontend import control, numeric
+from pyasc.frontend import control, numeric, swaps
 from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
 from pyasc.frontend.iteration import Counted, Items, plan
 from pyasc.frontend.liveness import find_break
@@ -33,7 +33,13 @@ def for_statement(v: Visitor, node: ast.For) -> None:
     elif leaves:
         _leaving(v, node, found)
     else:
-        _counted(v, node, found)
+        count = swaps.period(v, node)
+        if swaps.is_written_out(count) and len(found.ranges) == 1:
+            swaps.written_out(
+                v, node, found, count, lambda c, body: _counted(v, node, c, body), iterate(v, node)
+            )
+        else:
+            _counted(v, node, found, iterate(v, node))
         v.body(node.orelse)
 
 
@@ -110,14 +116,26 @@ def _parallel(v: Visitor, node: ast.For, found: Counted) -> None:
 
 def _iteration(v: Visitor, node: ast.For, element: Val) -> None:
     """One iteration: the target is set, then the body runs."""
+    _run(v, iterate(v, node), element)
+
+
+def _run(v: Visitor, body: Callable[[Val], None], element: Val) -> None:
+    v.frame.env.set(v.frame.loops[-1].continue_flag, FALSE)
+    body(element)
+
+
+def iterate(v: Visitor, node: ast.For) -> Callable[[Val], None]:
+    """Sets the target to an element, and visits the body."""
     from pyasc.frontend.statements import assign
 
-    v.frame.env.set(v.frame.loops[-1].continue_flag, FALSE)
-    assign(v, node.target, element)
-    v.body(node.body)
+    def visit(element: Val) -> None:
+        assign(v, node.target, element)
+        v.body(node.body)
+
+    return visit
 
 
-def _counted(v: Visitor, node: ast.For, found: Counted) -> None:
+def _counted(v: Visitor, node: ast.For, found: Counted, body: Callable[[Val], None]) -> None:
     """A loop that runs to its end: `scf.for`."""
     (bounds,) = [_bounds(v, each, node) for each in found.ranges]
     loc = v.emit.builder.loc
@@ -127,7 +145,7 @@ def _counted(v: Visitor, node: ast.For, found: Counted) -> None:
         block = Block([_I64, *carried.types])
         counter = Scalar(block.args[0], weak=True)
         _note_counter(v, counter, found.ranges[0])
-        carried.visit(block, block.args[1:], lambda c=counter: _iteration(v, node, found.element([c])))
+        carried.visit(block, block.args[1:], lambda c=counter: _run(v, body, found.element([c])))
         if carried.stable(block):
             break
     v.emit.builder.loc = loc
