@@ -87,7 +87,7 @@ def _parallel(v: Visitor, node: ast.For, found: Counted) -> None:
     if carried.reductions:
         if len(bounds) > 1:
             raise carried.refuse_parallel(carried.reductions[0])
-        _counted(v, node, found)
+        _counted(v, node, found, iterate(v, node))
         return
     blocks = [Block([_I64]) for _ in bounds]
     counters = [Scalar(block.args[0], weak=True) for block in blocks]

@@ -194,8 +194,9 @@ def k(u: asc.float32[4], v: asc.float32[4], n: int):
     for t in range(n):
         v[0] = u[0] * 0.5
 #              ^ PA0305: `u` has no single value here
-        u, v = v, u
-#              ^ PA0305: `v` has no single value here
+        if t > 1:
+            u, v = v, u
+#                  ^ PA0305: `v` has no single value here
 
 #: an array or a number by a condition
 @asc.kernel

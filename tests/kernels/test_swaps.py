@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +79,7 @@ def compiled() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 6, 7])
 @pytest.mark.parametrize(
-    ("kernel", "function"), zip(KERNELS, CASES, strict=True), ids=[c.__name__ for c in CASES]
+    ("kernel", "function"), list(zip(KERNELS, CASES, strict=True)), ids=[c.__name__ for c in CASES]
 )
 def test_as_in_python(kernel: asc.Kernel, function: Callable[..., None], count: int) -> None:
     start = np.random.default_rng(0).standard_normal((3, 9)).astype(np.float32)
@@ -92,7 +91,7 @@ def test_as_in_python(kernel: asc.Kernel, function: Callable[..., None], count: 
 
 
 def test_a_name_that_stands_for_either_array_is_refused() -> None:
-    def k(x: asc.float32[S], y: asc.float32[S], n: int) -> Any:
+    def k(x: asc.float32[S], y: asc.float32[S], n: int):
         for _ in range(n):
             y[0] = x[1]
             x, y = y, x
