@@ -37,6 +37,14 @@ def _loop(frame: Frame, op: tile.Loop) -> Sequence[Any]:
     return ()
 
 
+def _repeat(frame: Frame, op: tile.Repeat) -> Sequence[Any]:
+    for _ in range(frame[op.rounds]):
+        if op.mask and not corner(frame[op.mask[0]], frame.all(op.sizes)).any():
+            break
+        frame.run(op.body.block, [])
+    return ()
+
+
 def _buffer(frame: Frame, op: tile.Buffer) -> Sequence[Any]:
     assert isinstance(op.tile.type, RefType)
     shape = frame.result_shape(op.tile.type.shape, op.extents)
@@ -241,6 +249,7 @@ def _barrier(_: Frame, __: tile.Barrier) -> Sequence[Any]:
 HANDLERS: dict[type[Operation], Handler] = {
     tile.Cores: _cores,
     tile.Loop: _loop,
+    tile.Repeat: _repeat,
     tile.Buffer: _buffer,
     tile.Flatten: _flatten,
     tile.Merge: _merge,

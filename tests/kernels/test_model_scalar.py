@@ -33,11 +33,13 @@ def steps(x: asc.int32[N], y: asc.int32[N]):
 def shifted(x: asc.float32[N], y: asc.float32[M]):
     for i in asc.parallel_for(N):
         n = x[i]
-        c = 1.0
+        total = 1.0
+        count = 0
         while n > 1.0:
             n = n / 2.0
-            c += asc.exp(n)
-        y[i + 3] = c
+            total += asc.exp(n)
+            count += 1
+        y[i + 3] = total + count
 
 
 @asc.kernel

@@ -44,6 +44,8 @@ def vector_call(op: Operation, text: Text) -> str:
             values = _join([op.dst, op.src, *op.amount, *op.strides], text)
             order = "" if op.order is None else f", ReduceOrder::{op.order}"
             return f"{op.call}({values}{order})"
+        case asc_vector.Reduce():
+            return f"{op.call}({_join([op.dst, op.src, op.scratch, op.count], text)})"
         case asc_vector.Brcb():
             return f"Brcb({_join([op.dst, op.src, op.repeat], text)}, {{{_braced(op.strides, text, 'uint16_t')}}})"
         case asc_vector.CreateVecIndex():

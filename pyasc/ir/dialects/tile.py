@@ -67,8 +67,27 @@ class Loop(Operation, name="tile.loop", traits=[LOOP, SINGLE_BLOCK]):
         yield from _block_takes(self.body, 2 * rank)
 
 
+class Repeat(Operation, name="tile.repeat", traits=[LOOP, SINGLE_BLOCK]):
+    """Runs its block `rounds` times, or until no lane of a mask has a bit, whichever is first.
+
+    `mask` is empty, or the mask, a tile of ones, and a tile whose contents are lost. The block changes the mask. Once
+    no lane has a bit, some more rounds may follow.
+    """
+
+    rounds: Value = operand(I64)
+    mask: Sequence[Value] = operands(ON_CHIP, default=())
+    sizes: Sequence[Value] = operands(I64)
+    body: Region = region(default=None)
+
+    def verify_op(self) -> Iterable[str]:
+        """The block takes nothing; a mask comes with its helpers."""
+        yield from _block_takes(self.body, 0)
+        if len(self.mask) not in (0, 3):
+            yield f"mask is empty or has three tiles, got {len(self.mask)}"
+
+
 class Yield(Operation, name="tile.yield", traits=[TERMINATOR]):
-    """Ends the block of `tile.cores` and `tile.loop`."""
+    """Ends the block of `tile.cores`, `tile.loop` and `tile.repeat`."""
 
 
 class Buffer(Operation, name="tile.buffer", traits=[ALLOCATES]):

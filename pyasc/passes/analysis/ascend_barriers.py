@@ -48,6 +48,10 @@ def insert_barriers(block: Block, sealed: bool = False, parts: Collection[Value]
     """
     pending, first, passed = _Pending(), _Pending(), False
     for op in block:
+        if isinstance(op, asc.PipeBarrier):
+            pending.clear()
+            passed = True
+            continue
         if not _is_vector(op):
             continue
         reads, writes = _touched(op, parts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, asc, mem, scf, tile
+from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
@@ -69,6 +69,8 @@ class Box:
 
 Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Iota | tile.Broadcast | tile.Reduce | tile.Fold
 _METHODS = ("CopyIn", "Compute", "CopyOut")
+ROUNDS = 8
+"""After how many rounds of a loop with a mask its lanes are looked at: that stalls, and more rounds do no harm."""
 
 
 class Methods:
@@ -289,8 +291,63 @@ class Methods:
             at.insert(asc.FreeTensor(queue=queue, tensor=tensor))
         at.insert(asc.End())
 
+    def _repeat(self, tensors: TensorMap, op: tile.Repeat) -> None:
+        """Rounds of vector calls; with a mask, the lanes that are left are asked for once in some rounds."""
+        outer = tensors.at
+        for value in _touched(op):
+            tensors.of(value)
+        rounds = self.phase.value(op.rounds)
+        if not op.mask:
+            self._rounds(tensors, op, outer, rounds)
+        else:
+            loop = outer.insert(scf.While(inits=[], types=[], before=block_of(), after=block_of()))
+            inner = Builder(loop.before.block, loc=op.loc)
+            self._rounds(tensors, op, inner, index(inner, ROUNDS))
+            inner.insert(scf.Condition(condition=self._any(tensors, op, inner), forwarded=[]))
+            Builder(loop.after.block, loc=op.loc).insert(scf.Yield())
+        tensors.at = outer
+        outer.insert(asc.PipeBarrier(pipe="PIPE_V"))
+
+    def _rounds(self, tensors: TensorMap, op: tile.Repeat, at: Builder, rounds: Value) -> None:
+        body = block_of([I64], ["round"])
+        loop = at.insert(scf.For(lower=index(at, 0), upper=rounds, step=index(at, 1), types=[], body=body))
+        tensors.at = Builder(loop.body.block, loc=op.loc)
+        tensors.at.insert(asc.PipeBarrier(pipe="PIPE_V"))
+        for each in op.body.block:
+            if isinstance(each, tile.Yield):
+                continue
+            tensors.at.loc = each.loc
+            self._vector(tensors, each)
+        insert_barriers(loop.body.block, False, self.phase.parts)
+        tensors.at.insert(scf.Yield())
+
+    def _any(self, tensors: TensorMap, op: tile.Repeat, at: Builder) -> Value:
+        """Whether a lane of the mask has a bit, as the scalar unit sees it."""
+        mask, ones, work = (tensors.known_as(value, at) for value in op.mask)
+        count = self.phase.value(op.sizes[-1])
+        buffer = self._buffer_of("any", 32)
+        found = at.value(asc.Get(buffer=buffer, types=[local(8, dtypes.f32)]), "any")
+        zero = at.value(arith.Constant.of(0.0, dtypes.f32))
+        at.insert(asc.PipeBarrier(pipe="PIPE_V"))
+        mode = "VSEL_TENSOR_SCALAR_MODE"
+        at.insert(asc_vector.Select(dst=work, mask=mask, a=ones, b=zero, amount=[count], mode=mode))
+        at.insert(asc_vector.Reduce(call="ReduceMax", dst=found, src=work, scratch=work, count=count))
+        self._flag(at, "V_S")
+        some = at.value(asc.GetValue(tensor=found, index=index(at, 0)), "some")
+        self._flag(at, "S_V")
+        return at.value(arith.Elementwise(fn="gt", args=[some, zero]))
+
+    def _flag(self, at: Builder, event: str) -> None:
+        """One pipe waits for another."""
+        id_ = self.init.value(asc.FetchEventID(pipe=self.phase.pipe, event=event), f"event{event}")
+        for call in ("SetFlag", "WaitFlag"):
+            at.insert(asc.Flag(call=call, id=id_))
+
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
         at = tensors.at
+        if isinstance(op, tile.Repeat):
+            self._repeat(tensors, op)
+            return
         assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
@@ -417,6 +474,13 @@ class TensorMap:
         if holder.whole:
             self.phase.parts.add(made)
 
+    def known_as(self, tile_: Value, at: Builder) -> Value:
+        """The tensor of a tile, reinterpreted at another place."""
+        outer, self.at = self.at, at
+        made = self.of(tile_)
+        self.at = outer
+        return made
+
     def of(self, value: Value) -> Value:
         """The tensor of a tile, or a scalar as it is."""
         if not isinstance(value.type, RefType):
@@ -460,6 +524,12 @@ def taken(
     part = at.value(asc.Offset(tensor=whole[queue], offset=index(at, holder.start), types=[bytes_]))
     made = asc.ReinterpretCast(tensor=part, types=[local(holder.elements, dtype)])
     return at.value(made, holder.tile.name)
+
+
+def _touched(op: tile.Repeat) -> list[Value]:
+    """The buffers that the rounds of a loop work with."""
+    values = (value for each in op.walk() for value in each.operands if isinstance(value.type, RefType))
+    return list(dict.fromkeys(_buffer(value) for value in values))
 
 
 def _space(value: Value) -> str:

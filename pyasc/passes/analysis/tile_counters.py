@@ -16,7 +16,7 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, py
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materialise
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, Legaliser, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
@@ -38,6 +38,7 @@ class Intervals:
     """The intervals of a program; `at` stands where the host's values are."""
 
     at: Builder
+    polynomials: Polynomials = field(default_factory=Polynomials)
     known: dict[Register, Interval] = field(default_factory=lambda: dict[Register, Interval]())
     pending: list[tuple[Interval, int]] = field(default_factory=lambda: list[tuple[Interval, int]]())
 
@@ -78,7 +79,9 @@ class Intervals:
                 plain = {"pymin": "minimum", "pymax": "maximum"}.get(fn, fn)
                 return Interval(binary(at, plain, a.low, b.low), binary(at, plain, a.high, b.high))
             case "select", [a, b]:
-                return Interval(binary(at, "minimum", a.low, b.low), binary(at, "maximum", a.high, b.high))
+                return Interval(
+                    self._extreme("minimum", a.low, b.low), self._extreme("maximum", a.high, b.high)
+                )
             case _:
                 return None
 
@@ -94,6 +97,39 @@ class Intervals:
         for end in ends[1:]:
             low, high = binary(at, "minimum", low, end), binary(at, "maximum", high, end)
         return Interval(low, high)
+
+    def contains(self, outer: Interval, inner: Interval) -> bool:
+        """Whether one interval is told to lie in another."""
+        return self._at_most(outer.low, inner.low) and self._at_most(inner.high, outer.high)
+
+    def _at_most(self, low: Value, high: Value) -> bool:
+        """Whether one value is told to be no more than another."""
+        difference = self.polynomials.of(high) + self.polynomials.of(low) * -1
+        known = difference.as_constant
+        if known is not None:
+            return known >= 0
+        match high.op:
+            case arith.Elementwise(fn="maximum", args=args) if any(self._at_most(low, arg) for arg in args):
+                return True
+            case arith.Elementwise(fn="minimum", args=args) if all(self._at_most(low, arg) for arg in args):
+                return True
+            case _:
+                pass
+        match low.op:
+            case arith.Elementwise(fn="minimum", args=args):
+                return any(self._at_most(arg, high) for arg in args)
+            case arith.Elementwise(fn="maximum", args=args):
+                return all(self._at_most(arg, high) for arg in args)
+            case _:
+                return False
+
+    def _extreme(self, fn: str, a: Value, b: Value) -> Value:
+        """The smaller or larger of two ends, one of them where that is told."""
+        if self._at_most(a, b):
+            return a if fn == "minimum" else b
+        if self._at_most(b, a):
+            return b if fn == "minimum" else a
+        return binary(self.at, fn, a, b)
 
     def hold(self, register: Register, interval: Interval) -> None:
         """Note what a register holds. Raises NotVector for what cannot be in 32 bits."""
@@ -191,7 +227,7 @@ class Wide:
         narrow = [self.narrow(arg) for arg in data]
         if op.fn in COMPARISONS:
             return self.legaliser.compare(op.fn, narrow)
-        interval = self.intervals.combine(op.fn, [self._interval(arg) for arg in data])
+        interval = self.intervals.combine(op.fn, [self.interval(arg) for arg in data])
         if interval is None:
             raise refuse(f"`{op.fn}` of 64-bit integers", op.loc)
         made = self.legaliser.elementwise(op.fn, [*args[: len(args) - len(data)], *narrow])
@@ -199,7 +235,8 @@ class Wide:
         self.intervals.hold(made, interval)
         return made
 
-    def _interval(self, arg: Operand) -> Interval:
+    def interval(self, arg: Operand) -> Interval:
+        """What an operand of 64 bits can be."""
         return self.intervals.known[arg] if isinstance(arg, Register) else Interval(arg, arg)
 
     def narrow(self, arg: Operand) -> Operand:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineExpr
-from pyasc.ir.core import Builder, Value
+from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, func, tile
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
@@ -187,9 +187,38 @@ class TileEmitter:
 
     def run(self, program: Program) -> None:
         """Emit all instructions."""
-        for instruction in program.instructions:
-            self.at.loc = instruction.loc
-            self.instruction(instruction)
+        if program.loops:
+            for each in program.instructions:
+                for register in (each.target, *([each.scratch] if each.scratch else [])):
+                    self.tile_of(register)
+        outside: list[Builder] = []
+        for number, each in enumerate(program.instructions):
+            self.at.loc = each.loc
+            if each.fn == "repeat":
+                outside.append(self.at)
+                self.at = self._repeat(each, program.instructions[number:])
+            elif each.fn == "end":
+                self.at.insert(tile.Yield())
+                self.at = outside.pop()
+            elif not self._is_there(each):
+                self.instruction(each)
+
+    def _is_there(self, each: Instruction) -> bool:
+        """Whether a register already stands where it is to be copied to."""
+        slots = {self.assignment.of[source] for source in each.sources}
+        copies = each.fn == "move" or (each.fn == "or" and len(set(each.args)) == 1)
+        return copies and slots == {self.assignment.of[each.target]}
+
+    def _repeat(self, each: Instruction, rest: Sequence[Instruction]) -> Builder:
+        """A loop of the core around what follows, up to its end."""
+        end = next(other for other in rest if other.fn == "end")
+        *masked, rounds = each.args
+        assert end.scratch is not None and isinstance(rounds, Value)
+        sizes = self.sizes[each.target.cover]
+        tiles = [self.argument(arg) for arg in masked] if len(masked) == 2 else []
+        work = [*tiles, self.tile_of(end.scratch)] if tiles else []
+        loop = self.at.insert(tile.Repeat(rounds=rounds, mask=work, sizes=sizes, body=block_of()))
+        return Builder(loop.body.block, loc=each.loc)
 
     def argument(self, operand: Operand) -> Value:
         """A tile or a scalar."""

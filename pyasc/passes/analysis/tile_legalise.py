@@ -182,6 +182,14 @@ class Legaliser:
                 self._masks[target] = fn, args
         return self._known[key]
 
+    def entered(self) -> dict[tuple[str, str, str, tuple[Operand, ...]], Register]:
+        """What is known where a loop begins; `left` takes it back, since the loop may overwrite what it made."""
+        return dict(self._known)
+
+    def left(self, known: dict[tuple[str, str, str, tuple[Operand, ...]], Register]) -> None:
+        """Forget what is known from inside a loop."""
+        self._known = known
+
     def full(self, operand: Operand) -> Operand:
         """A register that covers all of the tile: one value a row, or one row for all, is repeated."""
         if not isinstance(operand, Register) or operand.cover == FULL:

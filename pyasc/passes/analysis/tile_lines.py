@@ -34,6 +34,7 @@ from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot, assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
+    LINE_BYTES,
     MAX_QUEUES,
     REPEAT_BYTES,
     TileEmitter,
@@ -96,6 +97,16 @@ class Lines:
         self.tile = int((ub - fixed) / each) // 256 * 256
         if self.tile < 256:
             raise refuse("a row with more numbers than a core has room for", self.root.loc)
+
+    @property
+    def reads(self) -> list[Access]:
+        """What is read in pieces."""
+        return [access for sweep in self.program.sweeps for access in sweep.reads]
+
+    @property
+    def writes(self) -> list[Access]:
+        """What is written in pieces."""
+        return [access for sweep in self.program.sweeps for access in sweep.writes]
 
     def row(self, at: Builder, point: Sequence[Value], first: Value, extent: Value) -> None:
         """All of one row, from a column on."""
@@ -262,6 +273,8 @@ class _Rows:
         """Emit the split over cores and the loops over rows."""
         at = Builder.before(self.root)
         at.loc = self.root.loc
+        if not self.work.rows:
+            return self._one_row(at)
         low, total = self._dealt_rows(at)
         self.columns = self.work.column_values(at, ()) if self.work.even else None
         blocks = cores_for(at, total, 1, self.cores)
@@ -276,6 +289,22 @@ class _Rows:
             # Rows that grow are dealt like cards, so that each core gets short and long ones.
             self.range = binary(inner, "add", low, core), binary(inner, "add", low, total, "end"), blocks
         self._nest(inner, [])
+        inner.insert(tile.Yield())
+        self.root.drop()
+        self.root.unlink()
+        return blocks
+
+    def _one_row(self, at: Builder) -> Value:
+        """One row of which no number is made: its columns are dealt."""
+        first, extent = self.work.column_values(at, ())
+        total = binary(at, "maximum", extent, 0)
+        widths = [a.register.dtype.bytes for a in (*self.lines.reads, *self.lines.writes)] or [4]
+        line = LINE_BYTES // min(widths)
+        blocks = cores_for(at, total, line, self.cores)
+        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
+        inner = Builder(cores.body.block, loc=self.root.loc)
+        part = share(inner, cores.body.block.args[0], blocks, total, line)
+        self.lines.row(inner, (), binary(inner, "add", first, part.begin), part.length)
         inner.insert(tile.Yield())
         self.root.drop()
         self.root.unlink()

@@ -39,7 +39,9 @@ Operand = Register | Value
 
 @dataclass(eq=False)
 class Instruction:
-    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`.
+    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`; or what
+    stands around instructions that are run again: `"repeat"` (a mask and what is all ones, or what is all ones; how
+    often) and `"end"`.
 
     `mode` is the rounding of a cast, the function that a reduction combines by, or for a loop counter `"walk"` or
     `"fill"` and its number in the nest; `scratch` is written too, and may
@@ -77,16 +79,36 @@ class Program:
             last.update((source, number) for source in instruction.sources)
             if instruction.scratch is not None:
                 last[instruction.scratch] = number
+        self._keep_through_loops(last)
         last.update((output, len(self.instructions)) for output in self.outputs)
         last.update((kept, len(self.instructions)) for kept in self.kept)
         return last
+
+    @property
+    def loops(self) -> bool:
+        """Whether some instructions are run again and again."""
+        return any(each.fn == "repeat" for each in self.instructions)
+
+    def _keep_through_loops(self, last: dict[Register, int]) -> None:
+        """What is there before a loop and read inside is read again in the next round."""
+        defined: dict[Register, int] = dict.fromkeys(self.inputs, -1)
+        for number, instruction in enumerate(self.instructions):
+            defined.setdefault(instruction.target, number)
+        start = 0
+        for number, instruction in enumerate(self.instructions):
+            if instruction.fn == "repeat":
+                start = number
+            elif instruction.fn == "end":
+                for register, use in last.items():
+                    if defined.get(register, number) < start < use <= number:
+                        last[register] = number + 1
 
     def prune(self) -> None:
         """Drop instructions whose result nothing uses."""
         wanted = set(self.outputs)
         kept: list[Instruction] = []
         for instruction in reversed(self.instructions):
-            if instruction.target in wanted:
+            if instruction.target in wanted or instruction.fn in ("repeat", "end"):
                 wanted.update(instruction.sources)
                 kept.append(instruction)
         self.instructions = kept[::-1]

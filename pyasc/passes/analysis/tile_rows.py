@@ -31,6 +31,7 @@ from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_loops import LoopReader
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 
 IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
@@ -175,21 +176,33 @@ class _Reader:
     def nest(self, loop: scf.For) -> RowWork:
         """Parallel loops around work on one row."""
         loops = [loop]
-        while isinstance(inner := loops[-1].body.block.first, scf.For) and inner.kind == "parallel":
+        while (inner := _inner_parallel(loops[-1])) is not None:
             loops.append(inner)
         for each in loops:
             if constant_of(each.step) != 1:
                 raise refuse("a parallel loop with a step", each.loc)
         nest = Nest([each.counter for each in loops], loop)
         rows = [(self._bound(nest, each, each.lower), self._bound(nest, each, each.upper)) for each in loops]
-        self.work = RowWork(nest, rows, self.builder, self.polynomials)
+        single = self.lines and any(isinstance(op, (scf.While, scf.For)) for op in loops[-1].body.block)
+        self.work = RowWork(nest, rows[:-1] if single else rows, self.builder, self.polynomials)
         self._counters([each.counter for each in loops])
+        if single:
+            first = self._polynomial(rows[-1][0])
+            self.work.columns = Columns(first, self._polynomial(rows[-1][1]) + first * -1, rows[-1])
+            self._column_counter(loops[-1].counter)
+        for each in loops[:-1]:
+            for op in each.body.block:
+                if not isinstance(op, (scf.For, scf.Yield)):
+                    self._number_operation(op)
         for op in loops[-1].body.block:
             self._row_operation(op)
-        for each in loops[:-1]:
-            if sum(1 for _ in each.body.block) > 2:
-                raise refuse("a loop with work before or behind an inner parallel loop", each.loc)
         return self.work
+
+    def _number_operation(self, op: Operation) -> None:
+        """What an outer loop computes for all of an inner one."""
+        if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast, func.Size)):
+            raise refuse("a loop with work before or behind an inner parallel loop", op.loc)
+        self._row_operation(op)
 
     def _counters(self, counters: Sequence[Value]) -> None:
         """Let the counters of rows be data: those of a tile's rows grow, those of loops around it do not."""
@@ -256,6 +269,8 @@ class _Reader:
                 self._scalar_store(op)
             case scf.Yield():
                 pass
+            case scf.While() | scf.For() if self.lines:
+                LoopReader(self.builder.wide, self._scalar_load).read(op)
             case func.Size():
                 self.legaliser.operands[op.value] = self.at.insert(op.clone({})).results[0]
             case arith.Elementwise() | arith.Cast() if dtype_of(op.results[0].type) is i64:
@@ -504,6 +519,12 @@ class _Reader:
         earlier = self.readers.get(ref, {})
         if any(where != map_ and op is not self.current for where, op in earlier.items()):
             raise refuse(f"`{ref.name}` is written elsewhere than it was read", self.legaliser.loc)
+
+
+def _inner_parallel(loop: scf.For) -> scf.For | None:
+    """The one parallel loop inside another."""
+    inner = [op for op in loop.body.block if isinstance(op, scf.For) and op.kind == "parallel"]
+    return inner[0] if len(inner) == 1 else None
 
 
 def _shifted(whole: WholeMap, column: int, by: int) -> WholeMap:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.passes.analysis.tile_body import Access, Elements
+from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, SPACED, Instruction, Program, Register
 
 
@@ -38,6 +39,8 @@ class RowProgram:
 def cut_in_sweeps(elements: Elements) -> RowProgram:
     """Cut a program, whose full registers stand for a piece of the row and its columns for one number."""
     program = elements.program
+    if program.loops:
+        return _one_sweep(elements)
     level = _levels(program)
     whole = [access for access in elements.writes if access.register.cover != COLUMN]
     last = max([level[access.register] + 1 for access in whole], default=0)
@@ -56,6 +59,25 @@ def cut_in_sweeps(elements: Elements) -> RowProgram:
     return RowProgram(
         sweeps,
         by_level,
+        [access for access in elements.reads if of_row(access.register)],
+        [access for access in elements.writes if of_row(access.register)],
+    )
+
+
+def _one_sweep(elements: Elements) -> RowProgram:
+    """A program with loops, which no reduction may follow."""
+    instructions = elements.program.instructions
+    if any(is_fold(each) for each in instructions):
+        raise refuse("a reduction beside a loop that every element runs for itself")
+    lines = [each for each in instructions if not of_row(each.target)]
+    numbers = [each for each in instructions if of_row(each.target)]
+    reads = [access for access in elements.reads if not of_row(access.register)]
+    writes = [access for access in elements.writes if not of_row(access.register)]
+    program = Program([a.register for a in reads], lines, [a.register for a in writes])
+    sweep = Sweep(program, reads, writes, [])
+    return RowProgram(
+        [sweep],
+        [numbers, []],
         [access for access in elements.reads if of_row(access.register)],
         [access for access in elements.writes if of_row(access.register)],
     )
