@@ -44,7 +44,7 @@ from pyasc.passes.analysis.phases import (
     takes_detours,
     unused,
 )
-from pyasc.passes.analysis.product import Product, is_product, match_product
+from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
 from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
@@ -300,9 +300,10 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
 def _product_of(work: st.Apply) -> Product | None:
     """The product that the cube unit takes, if the op is one."""
     try:
-        return match_product(work, work.output_maps[0]) if is_product(work) else None
+        product = match_product(work, work.output_maps[0]) if is_product(work) else None
     except NotVector:
         return None
+    return None if product is None or suits_vector(product) else product
 
 
 def _rows_or_lines(work: st.Apply | scf.For, at: Builder, soc: Soc, lines: bool) -> Value:

@@ -124,9 +124,13 @@ def _braced(values: Sequence[Value], text: Text, type_: str) -> str:
     return ", ".join(narrowed(value, text, type_) for value in values)
 
 
+_MOST = {"uint8_t": 2**8 - 1, "uint16_t": 2**16 - 1, "uint32_t": 2**32 - 1}
+
+
 def narrowed(value: Value, text: Text, type_: str) -> str:
     """A value of a narrower type; a constant converts by itself."""
     shown = text(value)
-    if isinstance(value.owner, arith.Constant) and not value.name.isupper():
+    owner = value.owner
+    if isinstance(owner, arith.Constant) and not value.name.isupper() and 0 <= owner.value <= _MOST[type_]:
         return str(shown)
     return f"static_cast<{type_}>({shown})"

@@ -87,6 +87,11 @@ class Product:
         return not self.op.inits
 
 
+def suits_vector(product: Product) -> bool:
+    """Whether the vector unit does it as well, and on more cores: float32 rows that one row is multiplied with."""
+    return product.row is None and product.right.depth_inner and product.dtype is dtypes.f32
+
+
 def is_product(op: st.Apply) -> bool:
     """Whether an op adds up products of elements of two arrays, wherever they may run."""
     return (

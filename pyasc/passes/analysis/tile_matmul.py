@@ -46,7 +46,7 @@ FRACTAL = 16
 """Rows and columns of a block of the output are multiples of this inside the unit."""
 _NUMBERED = re.compile(r"i\d+")
 _LEAST_COLUMNS = 64
-"""Blocks are not made narrower than this to occupy more cores."""
+"""Blocks of several rows are not made narrower than this to occupy more cores."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,8 @@ class _Emitter:
         """Columns of a block: fewer than fit where the last round over the cores would leave some of them idle."""
         most = at.value(arith.Constant.of(self.tile.columns, i64), "TILE_N")
         known = integer_of(columns)
-        if known is not None and known <= _LEAST_COLUMNS:
+        fewest = FRACTAL if self.product.row is None else _LEAST_COLUMNS
+        if known is not None and known <= fewest:
             return most
         cores = self.soc.cube_cores
         least = binary(at, "mul", others, ceil_div(at, columns, self.tile.columns))
@@ -164,7 +165,7 @@ class _Emitter:
         wanted = binary(at, "maximum", share, 1, "wanted")
         each = binary(at, "floordiv", binary(at, "sub", binary(at, "add", columns, wanted), 1), wanted)
         even = binary(at, "mul", ceil_div(at, each, FRACTAL), FRACTAL, "even")
-        wide = binary(at, "maximum", even, _LEAST_COLUMNS, "wide")
+        wide = binary(at, "maximum", even, fewest, "wide")
         return binary(at, "minimum", wide, most, "width")
 
     def _across(self, at: Builder, columns: Value, width: Value) -> Value:

@@ -7,7 +7,7 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.product import Product, is_product, match_product
+from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
 from pyasc.passes.analysis.product_factors import split_factors
 from pyasc.passes.analysis.product_nests import distribute_products
 from pyasc.passes.analysis.single_terms import write_single_terms
@@ -43,6 +43,8 @@ def _lower(op: st.Apply, soc: Soc) -> None:
             product = match_product(op, writeback.target.map)
         except NotVector:
             continue
+        if suits_vector(product):
+            return
         if _fits(writeback, product):
             lower_product(product, writeback, soc)
             return
