@@ -46,7 +46,7 @@ coverage: setup  ## which lines of frontend and passes the suite runs; fails bel
 
 fuzz: setup  ## long random campaigns: COUNT programs of each kind, from seed SEED
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -m "fuzz or not fuzz" tests/property
-	for kind in scalars kernels tensors model; do \
+	for kind in scalars kernels tensors model model-tensors; do \
 	    $(BIN)/python -m tests.property.campaign $$kind --from $(SEED) --count $(COUNT) --jobs 2 || exit 1; done
 
 cube: setup  ## products on the model at every M, N and K

@@ -132,3 +132,17 @@ def half_running_sum(x: asc.float16[M, N], y: asc.float16[N]):
 def test_halves_one_after_the_other() -> None:
     x = np.random.default_rng(2).integers(-3, 4, (3, 40)).astype(np.float16)
     on_both(half_running_sum, x, x[0].copy())
+
+
+@asc.kernel
+def places(x: asc.float32[M, N, 1]):
+    return asc.argmin(x, axis=2), asc.argmax(x, axis=1), asc.argmin(x + 0.0, axis=0), asc.argmax(x)
+
+
+def test_places_along_axes_of_one_element_and_more() -> None:
+    x = np.random.default_rng(3).integers(-4, 5, (7, 9, 1)).astype(np.float32)
+    with asc.device("model"):
+        found = places(x)
+    expected = x.argmin(2), x.argmax(1), x.argmin(0), x.argmax()
+    for got, value in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(got, value)

@@ -27,6 +27,7 @@ KINDS = {
     "scalars": "tests.property.check_scalars:check_scalars",
     "kernels": "tests.property.check_kernels:check_kernels",
     "tensors": "tests.property.check_tensors:check_tensors",
+    "model-tensors": "tests.property.check_tensors:check_model",
     "model": "tests.property.check_kernels:check_model",
 }
 """From the name of a kind to the function that generates, compiles and checks the programs of some seeds."""

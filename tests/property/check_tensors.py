@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from pyasc.ir.diagnostics import CompileError
 from pyasc.runtime.decorators import kernel_from_source
 from pyasc.runtime.device import device
 from pyasc.runtime.kernel import Kernel
+from pyasc.runtime.model import model_cache
 from tests.property.generate.tensors import BOUNDS, TensorProgram, Term, tensor_program
 from tests.property.outcome import DIFFERENT, REFUSED, SAME, SKIPPED, Outcome, first_difference, same_bits
-from tests.property.units import LEVELS, Failures, build_unit
+from tests.property.units import LEVELS, Failures, build_model_unit, build_unit
 
 _REFUSED_AT_LAUNCH = ("a slice reaches", " and 1 differ", "sizes 1 and ")
 """Slices beyond an axis, and extents that turn out to be 1 where they were not known to be."""
@@ -33,6 +35,16 @@ def check_tensors(seeds: Sequence[int]) -> list[Outcome]:
     ]
 
 
+def check_model(seeds: Sequence[int]) -> list[Outcome]:
+    """Programs of some seeds on the `model` device, against NumPy."""
+    programs = [tensor_program(seed, for_model=True) for seed in seeds]
+    kernels = [kernel_from_source(program.text) for program in programs]
+    failures = build_model_unit([(kernel, kernel.types_of()) for kernel in kernels], Path(model_cache()))
+    return [
+        _outcome(p, k, n, failures, "model") for n, (p, k) in enumerate(zip(programs, kernels, strict=True))
+    ]
+
+
 def _outcome(program: TensorProgram, kernel: Kernel, number: int, failures: Failures, level: str) -> Outcome:
     def made(status: str, message: str = "") -> Outcome:
         return Outcome(program.seed, status, program.text, program.features, message)
@@ -44,7 +56,7 @@ def _outcome(program: TensorProgram, kernel: Kernel, number: int, failures: Fail
         return made(DIFFERENT, f"{type(failure).__name__}: {failure}")
     arguments = tuple(argument.copy() for argument in program.arguments)
     try:
-        with device("cpu"):
+        with device("model" if level == "model" else "cpu"):
             found = kernel(*arguments)
     except Exception as error:
         refused = any(words in str(error) for words in _REFUSED_AT_LAUNCH)

@@ -13,7 +13,7 @@ from tests.property.outcome import DIFFERENT, REFUSED
 from tests.property.reduce import reduced
 from tests.property.reference import reference
 
-COUNTS = {"scalars": 16, "kernels": 16, "tensors": 16, "model": 4}
+COUNTS = {"scalars": 16, "kernels": 16, "tensors": 16, "model-tensors": 4, "model": 4}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -368,7 +368,10 @@ class _Reader:
         """An extreme, then the least number of an element that equals it; NaN equals nothing."""
         legaliser, wide = self.legaliser, self.builder.wide
         element, number = legaliser.register(yielded[0]), legaliser.register(yielded[1])
-        wide.intervals.fit(wide.intervals.known[number], 1 << 24)
+        interval = wide.intervals.known.get(number)
+        if interval is None:
+            raise refuse("a place that is no counter of the row", op.loc)
+        wide.intervals.fit(interval, 1 << 24)
         plain = legaliser.compare("eq", [element, element])
         identity = legaliser.number(IDENTITIES[extreme.fn], element.dtype)
         real = element

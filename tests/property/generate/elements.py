@@ -174,7 +174,7 @@ class Elements(Writer):
                         f"({self.strong(dtype, scope)} {self.pick(('//', '%'))} {self.pick(('3.0', '0.75'))})"
                     ),
                 ),
-                "sqrt": (1, lambda: f"asc.sqrt(abs({some()}))"),
+                "sqrt": (1, lambda: f"asc.sqrt(abs({self.strong(dtype, scope)}))"),
                 "rounding": (
                     1,
                     lambda: (

@@ -86,17 +86,18 @@ class _Invalid(Exception):
     """NumPy refuses an operation, or its result is too large: choose another one."""
 
 
-def tensor_program(seed: int) -> TensorProgram:
-    """The program of a seed."""
-    return _Tensors(seed).program(seed)
+def tensor_program(seed: int, for_model: bool = False) -> TensorProgram:
+    """The program of a seed; `for_model` keeps to dtypes and values that the model has."""
+    return _Tensors(seed, for_model).program(seed)
 
 
 class _Tensors(Writer):
-    def __init__(self, seed: int) -> None:
-        super().__init__("tensors", seed)
+    def __init__(self, seed: int, for_model: bool) -> None:
+        super().__init__("model tensors" if for_model else "tensors", seed)
+        self.dtypes = [dtype for dtype in DTYPES if not (for_model and dtype == "float64")]
         self.rng = np.random.default_rng(seed)
         self.sizes = {name: self.pick(EXTENTS) for name in "NMK"}
-        self.whole = self.chance(0.6)
+        self.whole = for_model or self.chance(0.6)
         self.pool: list[Term] = []
         self.inexact_written = False
 
@@ -132,7 +133,7 @@ class _Tensors(Writer):
             shape = tuple(1 if self.chance(0.12) else self.sizes[name] for name in names)
             if np.prod(shape) <= MOST_ELEMENTS:
                 break
-        dtype = self.pick(DTYPES)
+        dtype = self.pick(self.dtypes)
         name = self.fresh("x")
         fixed = self.chance(0.55)
         dims = [str(e) if fixed or e == 1 else n for n, e in zip(names, shape, strict=True)]
@@ -342,6 +343,8 @@ class _Tensors(Writer):
                 "relu",
             )
         )
+        if name == "relu" and "bool" in [t.dtype for t in self.pool]:
+            raise _Invalid
         smooth = name in ("sqrt", "square", "abs", "negative", "relu")
         return self.make("bits" if smooth else "jump", f"asc.{name}({{0}})", self.term(room))
 
@@ -513,7 +516,7 @@ class _Tensors(Writer):
 
     def astype(self, room: int) -> Term:
         a = self.term(room)
-        dtype = self.pick(DTYPES)
+        dtype = self.pick(self.dtypes)
         if a.value.dtype.kind == "f" and np.dtype(dtype).kind in "iu":
             low, high = (0, 100) if dtype[0] == "u" else (-100, 100)
             if not a.value.size or not (low <= a.value.min() and a.value.max() <= high):
