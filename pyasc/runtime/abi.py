@@ -197,3 +197,10 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     import numpy as np
 
     return np.dtype("uint16" if dtype is dtypes.bf16 else dtype.numpy)
+
+
+def bfloat16_of(array: np.ndarray[Any, Any]) -> float:
+    """The one element of an array of bfloat16, whether of that type or of its bits."""
+    import numpy as np
+
+    return float((array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)[()])

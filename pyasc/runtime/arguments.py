@@ -94,10 +94,11 @@ def type_of(value: Any, where: str) -> tuple[ArgumentType, Any]:
         return NumberType(ir_dtype(value.dtype, where)), value
     if isinstance(value, int | float):
         return WeakType("int" if isinstance(value, int) else "float"), value
-    array = as_array(value, where)
-    if array is None:
+    found = elements_of(value, where)
+    if found is None:
         raise KernelTypeError(f"{where} takes arrays and numbers, got {type_name(value)}{_help(value)}")
-    return ArrayType(ir_dtype(array.dtype, where), array.ndim), array
+    array, dtype = found
+    return ArrayType(dtype, array.ndim), array
 
 
 def _help(value: Any) -> str:
@@ -113,23 +114,29 @@ def type_name(value: Any) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def as_array(value: Any, where: str) -> Array | None:
-    """The array that shares memory with `value`, or None if it is not one.
+def elements_of(value: Any, where: str) -> tuple[Array, DType] | None:
+    """The array that shares memory with `value` and the type of its elements, or None if it is not one.
 
-    Takes NumPy arrays, `__array_interface__` and DLPack. Raises LaunchError for memory that the host cannot
-    read, and KernelTypeError for a masked array.
+    Takes NumPy arrays, `__array_interface__` and DLPack; elements of bfloat16 may come as uint16. Raises LaunchError
+    for memory that the host cannot read, and KernelTypeError for a masked array and for elements of no known type.
     """
     import numpy as np
 
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray):
             raise KernelTypeError(f"{where} is a masked array, and kernels know no masks; pass its .data")
-        return value if type(value) is np.ndarray else value.view(np.ndarray)
-    if isinstance(value, type):
+        array = value if type(value) is np.ndarray else value.view(np.ndarray)
+    elif isinstance(value, type):
         return None
-    if hasattr(value, "__array_interface__"):
-        return _from_interface(value, where)
-    return _from_dlpack(value, where) if hasattr(value, "__dlpack__") else None
+    elif hasattr(value, "__array_interface__"):
+        array = _from_interface(value, where)
+    elif hasattr(value, "__dlpack__"):
+        array = _from_dlpack(value, where)
+        if isinstance(array, tuple):
+            return array
+    else:
+        return None
+    return array, ir_dtype(array.dtype, where)
 
 
 def _from_interface(value: Any, where: str) -> Array:
@@ -143,21 +150,37 @@ def _from_interface(value: Any, where: str) -> Array:
         ) from error
 
 
-def _from_dlpack(value: Any, where: str) -> Array:
-    import numpy as np
-
-    kind, number = value.__dlpack_device__()
-    if int(kind) not in _CPU_DEVICES:
-        raise LaunchError(
-            f"{where} lives on another device (DLPack device {int(kind)}, number {number}); move it to the host first"
-        )
+def _from_dlpack(value: Any, where: str) -> Array | tuple[Array, DType]:
+    """The array, or the bits of one of bfloat16 together with their type."""
     try:
-        array = np.from_dlpack(value)
+        kind, number = value.__dlpack_device__()
+        if int(kind) not in _CPU_DEVICES:
+            raise LaunchError(
+                f"{where} lives on another device (DLPack device {int(kind)}, number {number}); "
+                "move it to the host first"
+            )
+        array = _read_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise KernelTypeError(
             f"{where}: {type_name(value)} cannot be read through DLPack: {error}"
         ) from error
+    if isinstance(array, tuple):
+        return array
     return array if array.flags.writeable or _says_read_only(value) else _writable(array)
+
+
+def _read_dlpack(value: Any) -> Array | tuple[Array, DType]:
+    import numpy as np
+
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError):
+        from pyasc.runtime.dlpack import bfloat16_bits
+
+        bits = bfloat16_bits(value)
+        if bits is None:
+            raise
+        return bits, dtypes.bf16
 
 
 def _says_read_only(value: Any) -> bool:

@@ -17,10 +17,11 @@ from pyasc.frontend.signature import (
     Signature,
     WeakKind,
 )
+from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import KernelTypeError, LaunchError
 from pyasc.ir.dtypes import DType
 from pyasc.language.dtypes import ArrayAnnotation, ElementType
-from pyasc.runtime.abi import numpy_dtype
+from pyasc.runtime.abi import bfloat16_of, numpy_dtype
 from pyasc.runtime.arguments import (
     ArgumentType,
     ArrayType,
@@ -85,7 +86,7 @@ def argument_type(name: str, param: Parameter, value: Any, mapped: bool = False)
             return _check_array(where, param.kind, found), plain
         case ScalarKind(dtype=dtype):
             if mapped and isinstance(found, ArrayType) and found.rank == 1:
-                return found, plain
+                return ArrayType(dtype, 1), plain
             return NumberType(dtype), scalar_of(where, dtype, found, plain)
         case WeakKind(name=kind):
             return WeakType(kind), _weak(where, kind, found, plain)
@@ -137,7 +138,7 @@ def scalar_of(where: str, dtype: DType, found: ArgumentType, value: Any) -> Any:
     """
     match found:
         case ArrayType(dtype=source, rank=0) if widens(source, dtype):
-            return value.item()
+            return bfloat16_of(value) if source is dtypes.bf16 else value.item()
         case NumberType(dtype=source) if widens(source, dtype):
             return value.item()
         case WeakType(name="float") if dtype.is_float:

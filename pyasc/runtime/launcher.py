@@ -30,7 +30,16 @@ from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
-from pyasc.runtime.abi import REQUIRED, ArrayParam, Extent, KernelABI, PythonParam, ScalarParam, numpy_dtype
+from pyasc.runtime.abi import (
+    REQUIRED,
+    ArrayParam,
+    Extent,
+    KernelABI,
+    PythonParam,
+    ScalarParam,
+    bfloat16_of,
+    numpy_dtype,
+)
 from pyasc.runtime.shapes import Bind, size_steps
 
 Launch = Callable[..., Any]
@@ -341,11 +350,20 @@ class _Writer:
         self._return()
 
     def _return(self) -> None:
-        results = [f"_r_{p.name}" + ("" if p.shape else "[()]") for p in self.abi.returned]
+        results = [self._result(each) for each in self.abi.returned]
         if len(results) == 1 and not self.abi.returns_tuple:
             self.lines.append(f"return {results[0]}")
         elif results:
             self.lines.append(f"return ({', '.join(results)},)")
+
+    def _result(self, param: ArrayParam) -> str:
+        """The new array, or the number in one without axes; NumPy has no bfloat16, so that one is a Python float."""
+        if param.shape:
+            return f"_r_{param.name}"
+        if param.dtype is not dtypes.bf16:
+            return f"_r_{param.name}[()]"
+        self.names["_bfloat16"] = bfloat16_of
+        return f"_bfloat16(_r_{param.name})"
 
 
 def _extent(extent: Extent) -> str:

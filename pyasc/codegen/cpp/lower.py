@@ -89,8 +89,9 @@ class FunctionLowering:
     def _param(self, number: int, value: Value) -> list[nodes.Variable]:
         name = self.names.fresh(value.name or f"arg{number}")
         if not isinstance(value.type, RefType):
-            self.exprs[value] = Expr(name)
-            return [nodes.Variable(functions.memory_type(dtype_of(value.type)), name)]
+            dtype = dtype_of(value.type)
+            self.exprs[value] = functions.loaded(Expr(name), dtype)
+            return [nodes.Variable(functions.memory_type(dtype), name)]
         element = functions.memory_type(value.type.dtype)
         constness = "" if number in self.func.written else "const "
         made = [nodes.Variable(f"{constness}{element}*", name, restrict=True)]

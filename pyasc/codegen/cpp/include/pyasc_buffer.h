@@ -39,7 +39,7 @@ static inline int64_t pa_trip_count(int64_t lower, int64_t upper, int64_t step) 
 // is an element like the value that it announces, so that one cache line brings both.
 template <class T> PA_FN void pa_signal(T* flag) {
   typedef typename pa_int_of_size<sizeof(T)>::s bits;
-  __atomic_store_n((bits*)flag, pa_bits<bits>(T(1)), __ATOMIC_RELEASE);
+  __atomic_store_n((bits*)flag, bits(1), __ATOMIC_RELEASE);
 }
 extern "C" int sched_yield(void) noexcept;
 template <class T> PA_FN void pa_await(const T* flag) {

@@ -20,26 +20,32 @@ PA_REDUCTION(pa_pymin)
 PA_FN float pa_round_f16(float x) { return pa_f16_to_f32(pa_f32_to_f16(x)); }
 PA_FN float pa_round_bf16(float x) { return pa_bf16_to_f32(pa_f32_to_bf16(x)); }
 
+// What an element in memory is computed as.
+template <class T> struct pa_computed { typedef T type; };
+template <> struct pa_computed<pyasc_f16> { typedef float type; };
+template <> struct pa_computed<pyasc_bf16> { typedef float type; };
+template <class T> using pa_value_of = typename pa_computed<T>::type;
+
 // One indivisible step: the element is replaced once nobody else has changed it meanwhile.
 template <class T, class Combine> static inline void pa_atomic_update(T* element, Combine combine) {
-  T old;
+  T old, fresh;
   __atomic_load(element, &old, __ATOMIC_RELAXED);
-  for (;;) {
-    T fresh = combine(old);
-    if (__atomic_compare_exchange(element, &old, &fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-  }
+  do {
+    pa_put(&fresh, combine(pa_get(&old)));
+  } while (!__atomic_compare_exchange(element, &old, &fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
-template <class T> static inline void pa_atomic_add(T* element, T value) {
+template <class T> static inline void pa_atomic_add(T* element, pa_value_of<T> value) {
+  typedef pa_value_of<T> V;
   if constexpr (pa_kind<T>::value == 0)
     __atomic_fetch_add(element, value, __ATOMIC_RELAXED);
   else
-    pa_atomic_update(element, [=](T old) { return old + value; });
+    pa_atomic_update(element, [=](V old) { return V(old + value); });
 }
-template <class T> static inline void pa_atomic_maximum(T* element, T value) {
-  pa_atomic_update(element, [=](T old) { return pa_maximum(old, value); });
+template <class T> static inline void pa_atomic_maximum(T* element, pa_value_of<T> value) {
+  pa_atomic_update(element, [=](pa_value_of<T> old) { return pa_maximum(old, value); });
 }
-template <class T> static inline void pa_atomic_minimum(T* element, T value) {
-  pa_atomic_update(element, [=](T old) { return pa_minimum(old, value); });
+template <class T> static inline void pa_atomic_minimum(T* element, pa_value_of<T> value) {
+  pa_atomic_update(element, [=](pa_value_of<T> old) { return pa_minimum(old, value); });
 }
 
 // Debug prints go to whoever defines pyasc_print: number is the print's place in the kernel, bits hold integers
