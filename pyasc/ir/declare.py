@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyasc.ir.affine import AffineExpr, AffineMap
@@ -223,18 +224,16 @@ class OpSpec:
         op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
 
     def _populate_operands(self, op: Any, fields: dict[str, Any]) -> None:
-        if self.arity is not None:
-            op._operands = [fields[name] for name, _ in self.inputs]
-            op.segments = self.arity
-            return
         values: list[Value] = []
-        counts: list[int] = []
-        for name, variadic in self.inputs:
+        counts = self.arity
+        for name in self.leading:
+            values.append(fields[name])
+        for part in self.operands[len(self.leading) :]:
             before = len(values)
-            values += fields.get(name, ()) if variadic else (fields[name],)
-            counts.append(len(values) - before)
+            values += fields.get(part.name, ()) if part.variadic else (fields[part.name],)
+            counts = (*counts, len(values) - before)
         op._operands = values
-        op.segments = tuple(counts)
+        op.segments = counts
 
     def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
         from pyasc.ir.core import Region
@@ -266,14 +265,14 @@ class OpSpec:
         return tuple(name for name, value in self.defaults.items() if value is MISSING)
 
     @cached_property
-    def inputs(self) -> tuple[tuple[str, bool], ...]:
-        """Each operand's name and whether it is variadic."""
-        return tuple((part.name, part.variadic) for part in self.operands)
+    def leading(self) -> tuple[str, ...]:
+        """The operands in front of the first variadic one."""
+        return tuple(part.name for part in takewhile(lambda part: not part.variadic, self.operands))
 
     @cached_property
-    def arity(self) -> tuple[int, ...] | None:
-        """The segments of every operation of the class, or None where an operand is variadic."""
-        return None if any(part.variadic for part in self.operands) else (1,) * len(self.operands)
+    def arity(self) -> tuple[int, ...]:
+        """How many values each of the `leading` operands is."""
+        return (1,) * len(self.leading)
 
     @cached_property
     def written(self) -> tuple[int, ...]:

@@ -50,12 +50,43 @@ class Dce(FunctionPass):
 def eliminate_dead_code(func: Func, context: Context) -> bool:
     """Drop everything in the function that nothing needs."""
     operations = func.nested()
+    if not _may_be_dead(operations):
+        return False
     liveness = _Liveness(func, operations)
     dropped = _sweep(operations, liveness)
     context.count("operations", dropped)
     slots = _drop_slots(operations, liveness)
     context.count("carried values", slots)
     return dropped + slots > 0
+
+
+def _may_be_dead(operations: Sequence[Operation]) -> bool:
+    """Whether there is a trace of dead code: all values that nothing needs lead to one that nothing uses.
+
+    Operations come parents first, starting with the function.
+    """
+    acting: set[Operation | None] = set()
+    for op in reversed(operations[1:]):
+        traits = op.spec.traits
+        if TERMINATOR in traits:
+            continue
+        if ALLOCATES in traits and _only_written(op.results[0]):
+            return True
+        acts = op in acting or (PURE not in traits and has_own_effect(op))
+        if acts and op.parent is not None:
+            acting.add(op.parent.parent_op)
+        unused = 0
+        for result in op.results:
+            unused += not result.uses
+        if unused if op.regions else not acts and unused == len(op.results):
+            return True
+        if op.regions and (not (acts or op.results) or _has_unused_argument(op)):
+            return True
+    return False
+
+
+def _has_unused_argument(op: Operation) -> bool:
+    return isinstance(op, scf.While) and not all(arg.uses for arg in op.before.block.args)
 
 
 class _Liveness:
@@ -65,6 +96,7 @@ class _Liveness:
         self.operations: set[Operation] = {func}
         self.values: set[Value] = set()
         self._blocks: set[Block] = set()
+        self._slots: dict[scf.For, Sequence[tuple[Value, Value]]] = {}
         self._worklist: list[Value] = []
         self._useless = _write_only_buffers(operations)
         self.need_op(func.body.block.terminator)
@@ -105,12 +137,36 @@ class _Liveness:
     def _propagate(self, value: Value) -> None:
         op = value.op
         if op is None:
-            self._need_all(_argument_sources(value))
+            self._need_all(self._argument_sources(value))
             return
         if op not in self.operations:
             self.need_op(op)
         if op.regions:
-            self._need_all(_result_sources(op, value.index))
+            index = value.index
+            self._need_all(self._slots_of(op)[index] if isinstance(op, scf.For) else _sources(op, index))
+
+    def _argument_sources(self, argument: Value) -> Sequence[Value]:
+        """The values that a block argument is one of."""
+        block, index = argument.block, argument.index
+        assert block is not None
+        match block.parent_op:
+            case scf.For() as op:
+                return self._slots_of(op)[index - 1] if index else ()
+            case scf.While() as op if block is op.before.block:
+                return (op.operands[index], op.after.block.terminator.operands[index])
+            case scf.While() as op:
+                return (op.before.block.terminator.operands[1 + index],)
+            case _:
+                return ()
+
+    def _slots_of(self, loop: scf.For) -> Sequence[tuple[Value, Value]]:
+        """For each carried value, what it starts as and what an iteration makes of it."""
+        found = self._slots.get(loop)
+        if found is None:
+            found = self._slots[loop] = list(
+                zip(loop.inits, loop.body.block.terminator.operands, strict=True)
+            )
+        return found
 
 
 def _control_operands(op: Operation) -> Sequence[Value]:
@@ -131,30 +187,13 @@ def _has_slots(op: Operation) -> bool:
     return isinstance(op if not isinstance(op, scf.Yield) else op.parent_op, (scf.For, scf.While, scf.If))
 
 
-def _result_sources(op: Operation, index: int) -> Sequence[Value]:
-    """The values that a result is one of."""
+def _sources(op: Operation, index: int) -> Sequence[Value]:
+    """The values that a result of anything but a counted loop is one of."""
     match op:
-        case scf.For():
-            return (op.operands[3 + index], op.body.block.terminator.operands[index])
         case scf.While():
             return (op.before.block.terminator.operands[1 + index],)
         case scf.If():
             return tuple(region.block.terminator.operands[index] for region in op.regions)
-        case _:
-            return ()
-
-
-def _argument_sources(argument: Value) -> Sequence[Value]:
-    """The values that a block argument is one of."""
-    block, index = argument.block, argument.index
-    assert block is not None
-    match block.parent_op:
-        case scf.For() as op if index > 0:
-            return (op.operands[2 + index], block.terminator.operands[index - 1])
-        case scf.While() as op if block is op.before.block:
-            return (op.operands[index], op.after.block.terminator.operands[index])
-        case scf.While() as op:
-            return (op.before.block.terminator.operands[1 + index],)
         case _:
             return ()
 

@@ -172,7 +172,8 @@ def _abi(kernel: Kernel, func: Func, signature: Signature, types: Types) -> Kern
     pairs = list(zip(signature.parameters, types, strict=True))
     weak = {param.name: type_.name for param, type_ in pairs if isinstance(type_, WeakType)}
     python = [_python_param(param, type_) for param, type_ in pairs]
-    one_tuple = signature.returns_tuple or _returns_tuple(kernel.source_code.node)
+    single = len(func.outputs) == 1
+    one_tuple = signature.returns_tuple or (single and _returns_tuple(kernel.source_code.node))
     return abi_of(func, python, weak, one_tuple, kernel.__name__)
 
 

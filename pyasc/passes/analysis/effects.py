@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import mem, st
@@ -16,9 +17,12 @@ from pyasc.ir.traits import (
     COMMUTATIVE,
     CONSTANT,
     EFFECT,
+    ISOLATED,
     LOOP,
+    NO_TERMINATOR,
     PURE,
     READS,
+    SINGLE_BLOCK,
     TERMINATOR,
     VIEW,
     WRITES,
@@ -26,7 +30,9 @@ from pyasc.ir.traits import (
 from pyasc.ir.types import RefType
 
 _HARMLESS = frozenset((PURE, READS, ALLOCATES, LOOP, BRANCH))
-_INERT = frozenset((PURE, TERMINATOR, CONSTANT, COMMUTATIVE))
+_INERT = frozenset(
+    (PURE, TERMINATOR, CONSTANT, COMMUTATIVE, LOOP, BRANCH, SINGLE_BLOCK, NO_TERMINATOR, ISOLATED)
+)
 _KNOWN = frozenset((PURE, READS, WRITES, ALLOCATES, CHECKS, TERMINATOR, LOOP, BRANCH))
 
 
@@ -161,15 +167,22 @@ class EffectTable:
 
     def _compute(self, op: Operation) -> Effects:
         made = Effects({}, {})
-        _add_own(made, op)
+        if not _is_inert(op.spec.traits):
+            _add_own(made, op)
         for region in op.regions:
             for block in region.blocks:
                 for inner in block:
                     if inner.regions:
                         _merge(made, self.of(inner))
-                    elif not inner.spec.traits <= _INERT:
+                    elif not _is_inert(inner.spec.traits):
                         _add_own(made, inner)
         return made
+
+
+@lru_cache(maxsize=256)
+def _is_inert(traits: frozenset[str]) -> bool:
+    """Whether an operation with these traits, its regions apart, neither touches memory nor acts otherwise."""
+    return traits <= _INERT and bool(traits & _KNOWN)
 
 
 def _add_own(into: Effects, op: Operation) -> None:

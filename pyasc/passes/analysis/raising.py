@@ -68,7 +68,7 @@ def captured(op: Operation) -> list[Value]:
         return []
     inside: set[Value] = set()
     found: dict[Value, None] = {}
-    for inner in op.walk():
+    for inner in op.nested():
         inside.update(inner.results)
         for region in inner.regions:
             for block in region.blocks:
@@ -195,10 +195,9 @@ Access = tuple[Value, AffineMap | None]
 def reads_of(op: st.Apply) -> Iterator[Access]:
     """What the inputs and the body of a structured op read."""
     yield from zip(op.inputs, op.input_maps, strict=True)
-    for region in op.regions:
-        for inner in (each for block in region.blocks for outer in block for each in outer.walk()):
-            if isinstance(inner, mem.Load):
-                yield inner.ref, None
+    for inner in op.nested():
+        if isinstance(inner, mem.Load):
+            yield inner.ref, None
 
 
 def writes_of(op: st.Apply) -> Iterator[Access]:
