@@ -15,6 +15,7 @@ from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
+from pyasc.ir.core import Value
 from pyasc.ir.record import Record
 from pyasc.language.dtypes import BY_IR, ElementType
 
@@ -154,6 +155,8 @@ def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int
             power = numeric.scalar(v, b, number.dtype)
             fine = v.emit.fn("ge", power, v.emit.constant(0, number.dtype))
             numeric.check(v, fine, "ValueError", "an integer to the negative power {}", [power])
+        elif found and number.dtype.is_signed:
+            _refuse_negative_powers(v, b)
         return apply(v, "pow", (a, b), number)
     if exponent < 0 and not number.weak:
         raise v.error(
@@ -167,6 +170,15 @@ def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int
     if exponent == 2:
         return apply(v, "mul", (a, a), number)
     return apply(v, "pow", (a, b), number)
+
+
+def _refuse_negative_powers(v: Visitor, exponents: Val) -> None:
+    """A check that no exponent of an array of integers is negative, as NumPy has it."""
+    from pyasc.frontend.reductions import all_
+
+    fine = numeric.truth(v, all_(v, compare(v, COMPARE[ast.GtE], exponents, Const(0))))
+    if isinstance(fine, Value):
+        numeric.check(v, fine, "ValueError", "integers to negative integer powers")
 
 
 def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:

@@ -13,7 +13,19 @@ from collections.abc import Callable, Sequence
 from pyasc.frontend import joins, numeric
 from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN
 from pyasc.frontend.joins import Branches, Side, join_type, join_types
-from pyasc.frontend.values import FALSE, NONE, TRUE, Parts, Scalar, Tuple, Val, is_number, same
+from pyasc.frontend.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    Conflict,
+    Parts,
+    Scalar,
+    Tuple,
+    Unset,
+    Val,
+    is_number,
+    same,
+)
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Block, Value
 
@@ -123,27 +135,54 @@ def return_statement(v: Visitor, node: ast.Return) -> None:
 def lazily(
     v: Visitor, condition: Value, then: Callable[[], Val], otherwise: Callable[[], Val], node: ast.expr
 ) -> Val:
-    """A value of which only one side is evaluated."""
-    blocks = (Block(), Block())
+    """A value of which only one side is evaluated, with the names that `:=` sets in it."""
+    sides = (Side(Block()), Side(Block()))
     values: list[Val] = []
-    for block, evaluate in zip(blocks, (then, otherwise), strict=True):
-        with v.block(block):
-            values.append(numeric.read_rounded(v, evaluate()))
+    for side, evaluate in zip(sides, (then, otherwise), strict=True):
+        v.frame.env.begin()
+        try:
+            with v.block(side.block):
+                values.append(numeric.read_rounded(v, evaluate()))
+        finally:
+            side.changes = v.frame.env.end()
     a, b = values
-    branches = Branches(condition, Side(blocks[0]), Side(blocks[1]), v.emit.builder.loc)
-    if same(a, b):
-        joins.emit_if(v, branches, [])
-        return a
-    if not (is_number(a) and is_number(b)):
-        raise v.error(
-            node,
-            "PA0305",
-            f"a choice at run time between {numeric.describe(a)} and {numeric.describe(b)}",
-            hint="both sides must be numbers; use asc.where to choose between arrays",
-        )
-    type_ = join_types(join_type(v, a), join_type(v, b))
-    (value,) = joins.emit_if(v, branches, [(type_, a, b)])
-    return type_.scalar(value)
+    branches = Branches(condition, *sides, v.emit.builder.loc)
+    named = _named_in_sides(v, branches)
+    results = [(join_types(join_type(v, x), join_type(v, y)), x, y) for _, x, y in named]
+    if not same(a, b):
+        if not (is_number(a) and is_number(b)):
+            raise v.error(
+                node,
+                "PA0305",
+                f"a choice at run time between {numeric.describe(a)} and {numeric.describe(b)}",
+                hint="both sides must be numbers; use asc.where to choose between arrays",
+            )
+        results.append((join_types(join_type(v, a), join_type(v, b)), a, b))
+    found = [
+        type_.scalar(value)
+        for (type_, _, _), value in zip(results, joins.emit_if(v, branches, results), strict=True)
+    ]
+    for (name, _, _), value in zip(named, found, strict=False):
+        v.frame.env.set(name, value)
+    return a if same(a, b) else found[-1]
+
+
+def _named_in_sides(v: Visitor, branches: Branches) -> list[tuple[str, Val, Val]]:
+    """Names that are numbers on both sides but not the same; any other name that a side sets is set here."""
+    env = v.frame.env
+    found: list[tuple[str, Val, Val]] = []
+    for name in dict.fromkeys([*branches.then.changes, *branches.otherwise.changes]):
+        before = env.get(name) or Unset("before this expression", branches.loc)
+        a, b = (side.changes.get(name, before) for side in (branches.then, branches.otherwise))
+        if same(a, b):
+            env.set(name, a)
+        elif is_number(a) and is_number(b):
+            found.append((name, a, b))
+        elif isinstance(a, Unset) or isinstance(b, Unset):
+            env.set(name, Unset("when this part of the expression is not evaluated", branches.loc))
+        else:
+            env.set(name, Conflict("something else on each side of this choice", branches.loc))
+    return found
 
 
 def conditional(v: Visitor, node: ast.IfExp) -> Val:
