@@ -45,6 +45,7 @@ from pyasc.passes.analysis.phases import (
     unused,
 )
 from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
+from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
@@ -53,7 +54,7 @@ from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
-from pyasc.passes.analysis.tile_rows import RowWork, of_apply, of_loop
+from pyasc.passes.analysis.tile_rows import of_apply, of_loop
 from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
 from pyasc.passes.analysis.writeback import plain

@@ -12,7 +12,8 @@ from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.ascend_methods import Holder, Methods, Resource
+from pyasc.passes.analysis.ascend_methods import Methods
+from pyasc.passes.analysis.ascend_tensors import Holder, Resource
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary

@@ -4,56 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile
-from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
+from pyasc.passes.analysis.ascend_tensors import (
+    Holder,
+    Resource,
+    TensorMap,
+    buffer_of,
+    cover_of,
+    elements_of,
+    pitch_of,
+    space_of,
+    taken,
+    touched,
+)
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
+from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, SPACED
 from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
-from pyasc.passes.analysis.tile_rows import IDENTITIES
 
 I64 = ScalarType(dtypes.i64)
 
 if TYPE_CHECKING:
     from pyasc.passes.analysis.ascend_emit import PhaseLowering
-
-
-@dataclass(frozen=True)
-class Holder:
-    """Where the tensors of one tile come from: a queue at a position, or a buffer (no queue).
-
-    Tiles that share a queue lie side by side in its buffers, of `whole` elements: each from `start` on.
-    """
-
-    tile: Value
-    queue: Value | None
-    buffer: Value | None
-    position: str
-    elements: int
-    start: int = 0
-    whole: int = 0
-
-
-@dataclass(frozen=True)
-class Resource:
-    """What rounds that follow each other take turns with: `number` buffers of some bytes at a position."""
-
-    position: str
-    bytes: int
-    number: int
 
 
 @dataclass(frozen=True)
@@ -92,8 +78,8 @@ class Methods:
         """Sort the operations of a round into the three methods."""
         ops = [op for op in given if not isinstance(op, (tile.Yield, scf.Yield))]
         copies = [op for op in ops if isinstance(op, tile.Copy)]
-        incoming = [op for op in copies if _space(op.source) == "gm"]
-        outgoing = [op for op in copies if _space(op.target) == "gm"]
+        incoming = [op for op in copies if space_of(op.source) == "gm"]
+        outgoing = [op for op in copies if space_of(op.target) == "gm"]
         vector = [op for op in ops if op.name.startswith("tile.") and op not in copies and not op.results]
         self.declare(ops, incoming, outgoing, vector)
         for op in ops:
@@ -121,8 +107,8 @@ class Methods:
         vector: Sequence[Operation],
     ) -> None:
         """Queues for what is copied, buffers for the rest."""
-        positions = {_buffer(op.target): "VECIN" for op in incoming}
-        positions |= {_buffer(op.source): "VECOUT" for op in outgoing}
+        positions = {buffer_of(op.target): "VECIN" for op in incoming}
+        positions |= {buffer_of(op.source): "VECOUT" for op in outgoing}
         buffers = [op for op in ops if isinstance(op, tile.Buffer)]
         incoming_buffers = [op for op in buffers if positions.get(op.tile) == "VECIN"]
         packed = sum(op.depth for op in incoming_buffers) > MAX_QUEUES
@@ -135,7 +121,7 @@ class Methods:
             self.scratch = self._buffer_of("scratch", SCRATCH_BYTES)
 
     def _declare_buffer(self, op: tile.Buffer, position: str) -> None:
-        extent = _elements(op)
+        extent = elements_of(op)
         dtype = dtype_of(op.tile.type)
         size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
         if position == "VECCALC":
@@ -148,11 +134,11 @@ class Methods:
 
     def _declare_packed(self, buffers: Sequence[tile.Buffer]) -> None:
         """One queue for tiles that are copied in together."""
-        sizes = [_elements(op) * dtype_of(op.tile.type).bytes for op in buffers]
+        sizes = [elements_of(op) * dtype_of(op.tile.type).bytes for op in buffers]
         queue = self._queue_of(Resource("VECIN", sum(sizes), min(op.depth for op in buffers)), "inQueue")
         start = 0
         for op, size in zip(buffers, sizes, strict=True):
-            holder = Holder(op.tile, queue, None, "VECIN", _elements(op), start, sum(sizes))
+            holder = Holder(op.tile, queue, None, "VECIN", elements_of(op), start, sum(sizes))
             self.phase.holders[op.tile] = holder
             start += size
 
@@ -192,7 +178,7 @@ class Methods:
         filled: dict[Value, Value] = {}
         for op in copies:
             at.loc = op.loc
-            holder = self.phase.holders[_buffer(op.target)]
+            holder = self.phase.holders[buffer_of(op.target)]
             tensor = taken(at, holder, dtype_of(op.target.type), asc.AllocTensor, filled)
             self._transfer(at, op, tensor, inwards=True)
         for queue, tensor in filled.items():
@@ -204,7 +190,7 @@ class Methods:
         at = self._method(self.names[2])
         for op in copies:
             at.loc = op.loc
-            holder = self.phase.holders[_buffer(op.source)]
+            holder = self.phase.holders[buffer_of(op.source)]
             assert holder.queue is not None
             type_ = local(holder.elements, dtype_of(op.source.type))
             tensor = at.value(asc.DeQue(queue=holder.queue, types=[type_]), holder.tile.name)
@@ -259,7 +245,7 @@ class Methods:
         for where, stride in zip(view.offsets, strides, strict=True):
             offset = binary(at, "add", offset, binary(at, "mul", self.phase.value(where), stride))
         count, width = (self.phase.value(size) for size in op.sizes)
-        tile_ = op.target if op.target.type != view.view.type and _space(op.target) != "gm" else op.source
+        tile_ = op.target if op.target.type != view.view.type and space_of(op.target) != "gm" else op.source
         if cover_of(tile_) == COLUMN:
             return Box(tensor, offset, index(at, 1), count, None)
         if cover_of(tile_) == SPACED:
@@ -277,9 +263,9 @@ class Methods:
         received: dict[Value, Value] = {}
         made: dict[Value, Value] = {}
         for op in incoming:
-            tensors.receive(_buffer(op.target), received)
+            tensors.receive(buffer_of(op.target), received)
         for op in outgoing:
-            tensors.receive(_buffer(op.source), made)
+            tensors.receive(buffer_of(op.source), made)
         for op in vector:
             at.loc = op.loc
             self._vector(tensors, op)
@@ -294,7 +280,7 @@ class Methods:
     def _repeat(self, tensors: TensorMap, op: tile.Repeat) -> None:
         """Rounds of vector calls; with a mask, the lanes that are left are asked for once in some rounds."""
         outer = tensors.at
-        for value in _touched(op):
+        for value in touched(op):
             tensors.of(value)
         rounds = self.phase.value(op.rounds)
         if not op.mask:
@@ -351,9 +337,9 @@ class Methods:
         assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
-            self.spreads.pop(_buffer(op.target), None)
+            self.spreads.pop(buffer_of(op.target), None)
             return
-        self.spreads.pop(_buffer(op.target), None)
+        self.spreads.pop(buffer_of(op.target), None)
         scratch = None
         if isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS:
             assert self.scratch is not None
@@ -455,125 +441,6 @@ class Methods:
             spread_over(tensors.at, tensor, made, count)
             self.spreads[tile_] = made
         return recast(tensors.at, self.spreads[tile_], dtype_of(tensor.type))
-
-
-@dataclass
-class TensorMap:
-    """The LocalTensors of one method by the tiles they are."""
-
-    phase: PhaseLowering
-    at: Builder
-    known: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
-
-    def receive(self, tile_: Value, whole: dict[Value, Value]) -> None:
-        """Take a tensor from its queue, once a queue: a filled one on the way in, a free one on the way out."""
-        holder = self.phase.holders[tile_]
-        take = asc.DeQue if holder.position == "VECIN" else asc.AllocTensor
-        made = taken(self.at, holder, dtype_of(tile_.type), take, whole)
-        self.known[tile_] = made
-        if holder.whole:
-            self.phase.parts.add(made)
-
-    def known_as(self, tile_: Value, at: Builder) -> Value:
-        """The tensor of a tile, reinterpreted at another place."""
-        outer, self.at = self.at, at
-        made = self.of(tile_)
-        self.at = outer
-        return made
-
-    def of(self, value: Value) -> Value:
-        """The tensor of a tile, or a scalar as it is."""
-        if not isinstance(value.type, RefType):
-            return self.phase.value(value)
-        owner = value.owner
-        if isinstance(owner, tile.Recast):
-            return recast(self.at, self.of(owner.tile), dtype_of(value.type))
-        if value not in self.known:
-            self.known[value] = self._get(value)
-        return self.known[value]
-
-    def _get(self, tile_: Value) -> Value:
-        holder = self.phase.holders[tile_]
-        assert holder.buffer is not None
-        is_mask = dtype_of(tile_.type) is dtypes.i1
-        type_ = (
-            local(holder.elements // 8, dtypes.u8)
-            if is_mask
-            else local(holder.elements, dtype_of(tile_.type))
-        )
-        name = tile_.name or ("mask" if is_mask else "tmp")
-        return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), name)
-
-
-def taken(
-    at: Builder,
-    holder: Holder,
-    dtype: DType,
-    take: type[asc.DeQue] | type[asc.AllocTensor],
-    whole: dict[Value, Value],
-) -> Value:
-    """The tensor of a tile in what its queue gives, which `whole` has where another tile took it."""
-    queue = holder.queue
-    assert queue is not None
-    if not holder.whole:
-        whole[queue] = at.value(take(queue=queue, types=[local(holder.elements, dtype)]), holder.tile.name)
-        return whole[queue]
-    if queue not in whole:
-        whole[queue] = at.value(take(queue=queue, types=[local(holder.whole, dtypes.u8)]), "in")
-    bytes_ = local(holder.whole - holder.start, dtypes.u8)
-    part = at.value(asc.Offset(tensor=whole[queue], offset=index(at, holder.start), types=[bytes_]))
-    made = asc.ReinterpretCast(tensor=part, types=[local(holder.elements, dtype)])
-    return at.value(made, holder.tile.name)
-
-
-def _touched(op: tile.Repeat) -> list[Value]:
-    """The buffers that the rounds of a loop work with."""
-    values = (value for each in op.walk() for value in each.operands if isinstance(value.type, RefType))
-    return list(dict.fromkeys(_buffer(value) for value in values))
-
-
-def _space(value: Value) -> str:
-    assert isinstance(value.type, RefType)
-    return value.type.space
-
-
-def _buffer(tile_: Value) -> Value:
-    """The buffer below recasts."""
-    owner = tile_.owner
-    while isinstance(owner, tile.Recast):
-        tile_ = owner.tile
-        owner = tile_.owner
-    return tile_
-
-
-def cover_of(tile_: Value) -> str:
-    """What a tile covers: a line or all of its rows, one row for all, or one value a row."""
-    assert isinstance(tile_.type, RefType)
-    shape = tile_.type.shape
-    if len(shape) == 1:
-        return FULL
-    if None not in shape[1:]:
-        return COLUMN if shape[1] == 1 else SPACED
-    return ROW if shape[0] == 1 else FULL
-
-
-def pitch_of(tile_: Value) -> Value:
-    """From one row of a tile to the next, in elements."""
-    owner = _buffer(tile_).owner
-    assert isinstance(owner, tile.Buffer)
-    return owner.extents[-1]
-
-
-def _elements(op: tile.Buffer) -> int:
-    """The most elements that a buffer holds."""
-    if op.extents:
-        return op.capacity
-    assert isinstance(op.tile.type, RefType)
-    total = 1
-    for extent in op.tile.type.shape:
-        assert isinstance(extent, int)
-        total *= extent
-    return total
 
 
 def _tiles(op: Vector) -> list[Value]:

@@ -23,7 +23,9 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.tile_division import quotient
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register, covers
+from pyasc.passes.analysis.zero_signs import zeros_are_alike
 
 COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 """Every comparison, and the one that says the same with its operands exchanged."""
@@ -365,38 +367,13 @@ class Legaliser:
         if not known or not 0 < int(by or 0) <= 1 << 30:
             raise refuse(f"`{fn}` of {dtype} elements by other than a positive number", self.loc)
         assert isinstance(left, Register) and by is not None
-        quotient = self._quotient(left, int(by))
+        whole = quotient(self, left, int(by))
         if fn == "floordiv":
-            return quotient
-        return self._minus(left, self.emit("mul", dtype, quotient, self.number(int(by), dtype)))
+            return whole
+        return self._minus(left, self.emit("mul", dtype, whole, self.number(int(by), dtype)))
 
     def _minus(self, left: Register, right: Register) -> Register:
         return self.emit("sub", left.dtype, left, right)
-
-    def _quotient(self, left: Register, by: int) -> Register:
-        """Rounded down. Floats are exact for int16; for int32 twice the rest is divided, then corrected by one."""
-        dtype = left.dtype
-        if by & (by - 1) == 0:
-            return left if by == 1 else self.emit("shr", dtype, left, self.number(by.bit_length() - 1, dtype))
-        if dtype is dtypes.i16:
-            whole = self.register(self.divide([self.cast(left, dtypes.f32), self.number(by, dtypes.f32)]))
-            return self.emit("cast", dtype, whole, mode="floor")
-        quotient, rest = self._roughly(left, by)
-        more, rest = self._roughly(rest, by)
-        quotient = self.emit("add", dtype, quotient, more)
-        below = self.emit("shr", dtype, rest, self.number(31, dtype))
-        quotient = self.emit("add", dtype, quotient, below)
-        rest = self._minus(rest, self.emit("mul", dtype, below, self.number(by, dtype)))
-        beyond = self.arithmetic("sub", [self.number(by - 1, dtype), rest])
-        return self._minus(quotient, self.emit("shr", dtype, beyond, self.number(31, dtype)))
-
-    def _roughly(self, left: Register, by: int) -> tuple[Register, Register]:
-        """A quotient by way of float32, and what it leaves."""
-        scaled = self.emit("mul", dtypes.f32, self.cast(left, dtypes.f32), self.number(1.0 / by, dtypes.f32))
-        quotient = self.emit("cast", left.dtype, scaled, mode="floor")
-        return quotient, self._minus(
-            left, self.emit("mul", left.dtype, quotient, self.number(by, left.dtype))
-        )
 
     def absolute(self, args: Sequence[Operand]) -> Register:
         """|x|, for int32 as the larger of x and -x."""
@@ -470,40 +447,6 @@ class Legaliser:
         ones = self.emit("fill", via, self.number(1.0, via))
         made = self.emit("select", via, mask, ones, self.number(0.0, via))
         return self.cast(made, dtype)
-
-
-_BLIND_TO_ZERO_SIGN = frozenset((*COMPARISONS, "abs", "exp", "cos", "cosh", "isnan"))
-
-
-def zeros_are_alike(op: Operation | None) -> bool:
-    """Whether nothing tells 0.0 and -0.0 as results of an operation apart, or -0.0 never is among its operands."""
-    if op is None:
-        return False
-    uses = [user for result in op.results for user in result.uses]
-    if uses and all(_is_blind(user) for user in uses):
-        return True
-    return any(_is_never_minus_zero(value) for value in op.operands[:1])
-
-
-def _is_blind(user: Operation) -> bool:
-    if isinstance(user, arith.Cast):
-        return not dtype_of(user.result.type).is_float
-    if not isinstance(user, arith.Elementwise):
-        return False
-    other = [number for value in user.operands if (number := constant_of(value)) is not None]
-    return user.fn in _BLIND_TO_ZERO_SIGN or (
-        user.fn in ("add", "sub") and any(number != 0 for number in other)
-    )
-
-
-def _is_never_minus_zero(value: Value) -> bool:
-    op = value.op
-    if not isinstance(op, arith.Elementwise):
-        return False
-    if op.fn in ("abs", "exp", "cosh") or (op.fn == "mul" and op.operands[0] is op.operands[1]):
-        return True
-    numbers = [number for each in op.operands if (number := constant_of(each)) is not None]
-    return op.fn in ("add", "sub") and any(number != 0 for number in numbers)
 
 
 def _dtype(operand: Operand) -> DType:

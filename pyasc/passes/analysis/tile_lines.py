@@ -29,6 +29,7 @@ from pyasc.ir.dialects import arith, mem, scf, tile
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot, assign, scratch_bytes
@@ -45,7 +46,6 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Register
-from pyasc.passes.analysis.tile_rows import IDENTITIES, RowWork
 from pyasc.passes.analysis.tile_sweeps import RowProgram, Sweep, cut_in_sweeps, numbers_used, of_row
 
 SCALAR = ScalarType(I64)

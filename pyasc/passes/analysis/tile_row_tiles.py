@@ -9,12 +9,12 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, tile
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
-from pyasc.passes.analysis.tile_rows import RowWork
 
 BLOCK_BYTES = 32
 MAX_STRIDE = 255

@@ -18,6 +18,7 @@ from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, py, scf, tile
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_emit import (
     I64,
@@ -26,7 +27,6 @@ from pyasc.passes.analysis.tile_emit import (
     share,
 )
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
-from pyasc.passes.analysis.tile_rows import RowWork
 
 BLOCK_BYTES = 32
 MAX_STRIDE = 255
