@@ -40,4 +40,19 @@ def emit_cpp(modules: Sequence[func.Module], source: str, options: EmitOptions |
         functions.append(state.run())
         prints = tuple((p.format, tuple(str(v.type) for v in p.values)) for p in state.prints)
         kernels.append(EmittedKernel(function.symbol, tuple(state.sites), prints))
-    return EmittedUnit(render(nodes.Unit(source, functions)) + "\n", tuple(kernels))
+    text = render(nodes.Unit(source, functions)) + "\n"
+    return EmittedUnit(_each_place_once(text) if chosen.line_comments else text, tuple(kernels))
+
+
+def _each_place_once(text: str) -> str:
+    """A place is named where it changes, not before every loop and store that one line became."""
+    lines: list[str] = []
+    last = ""
+    for line in text.split("\n"):
+        comment = line.strip() if line.lstrip().startswith("// ") else ""
+        if not line:
+            last = ""
+        if not comment or comment != last:
+            lines.append(line)
+        last = comment or last
+    return "\n".join(lines)
