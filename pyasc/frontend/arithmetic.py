@@ -82,6 +82,8 @@ def _fold(v: Visitor, op: Operator, left: Const, right: Const) -> Val:
         or (isinstance(left.value, str) and isinstance(right.value, str))
     ):
         raise _no_operator(v, op, left, right)
+    if _is_endless(op, left.value, right.value):
+        raise v.error(None, "PA0406", "this constant has too many digits")
     try:
         folded = op.fold(left.value, right.value)
         if isinstance(folded, complex):
@@ -91,6 +93,22 @@ def _fold(v: Visitor, op: Operator, left: Const, right: Const) -> Val:
         raise v.error(None, "PA0406", str(error), "the divisor is 0 whenever this runs") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise v.error(None, "PA0406", f"this constant cannot be computed: {error.args[-1]}") from None
+
+
+_MOST_BITS = 1 << 16
+"""Integers with more bits than this are not computed."""
+_MOST_ITEMS = 1 << 12
+"""Tuples with more items than this are not made by repetition."""
+
+
+def _is_endless(op: Operator, left: Any, right: Any) -> bool:
+    """Whether a power or shift of known integers would take a long time and much memory."""
+    if not (isinstance(left, int) and isinstance(right, int)) or right <= 0:
+        return False
+    bits = left.bit_length()
+    return (op.fn == "pow" and bits > 1 and bits * right > _MOST_BITS) or (
+        op.fn == "shl" and bits + right > _MOST_BITS
+    )
 
 
 def _no_operator(v: Visitor, op: Operator, left: Val, right: Val) -> Exception:
@@ -103,6 +121,9 @@ def _tuples(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
     if op.fn == "mul":
         items, count = (left, right) if isinstance(left, Tuple) else (right, left)
         if isinstance(items, Tuple) and isinstance(count, Const) and isinstance(count.value, int):
+            if len(items.items) * count.value > _MOST_ITEMS:
+                total = len(items.items) * count.value
+                raise v.error(None, "PA0703", f"a tuple of {total} items", hint="use an array: asc.full(...)")
             return Tuple(items.items * count.value, items.is_list)
     raise _no_operator(v, op, left, right)
 

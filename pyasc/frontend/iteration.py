@@ -212,7 +212,7 @@ def known_items(v: Visitor, inner: Val, node: ast.AST | None) -> tuple[Val, ...]
         raise v.error(
             node,
             "PA0703",
-            f"asc.unroll of {length.value} iterations",
-            hint=f"at most {_UNROLL_LIMIT} are written out",
+            f"{length.value} iterations written out",
+            hint=f"at most {_UNROLL_LIMIT} are: use range, or unroll an inner loop alone",
         )
     return tuple(at(Const(k)) for k in range(length.value))

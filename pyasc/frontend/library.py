@@ -84,7 +84,7 @@ def _unroll(v: Visitor, iterable: Val) -> Val:
 
 
 def _zip(v: Visitor, *parts: Val) -> Val:
-    if parts and all(isinstance(part, Tuple) for part in parts):
+    if all(isinstance(part, Tuple) for part in parts):
         return Tuple(tuple(Tuple(items) for items in zip(*(p.items for p in parts), strict=False)))  # pyright: ignore[reportAttributeAccessIssue]
     return Zip(parts)
 

@@ -34,6 +34,8 @@ from pyasc.ir.sizes import size
 from pyasc.language.dtypes import BY_IR, SizeSymbol
 
 _MISSING = object()
+_ATTRIBUTES = {False: ("shape", "dtype", "ndim"), True: ("shape", "dtype", "ndim", "size", "T")}
+"""What numbers (False) and arrays (True) have besides methods."""
 
 
 def constant(v: Visitor, node: ast.Constant) -> Val:
@@ -197,7 +199,7 @@ def _method(v: Visitor, node: ast.Attribute, owner: Val) -> Method:
     from pyasc.frontend.library import METHODS
 
     if node.attr not in METHODS:
-        hint = did_you_mean(node.attr, [*METHODS, "shape", "dtype", "ndim", "size", "T"])
+        hint = did_you_mean(node.attr, [*METHODS, *_ATTRIBUTES[is_array(owner)]])
         what = f"{numeric.describe(owner)} has no attribute `{node.attr}`"
         raise v.error(node, "PA0311", what, hint=hint)
     return Method(owner, node.attr)

@@ -201,6 +201,12 @@ class _Reader:
             )
         return kind
 
+    def _checked_dim(self, node: ast.expr) -> int | SizeExpr | EllipsisType:
+        found = self._dim(node)
+        if isinstance(found, int) and not 0 <= found < 1 << 63:
+            raise self._error("PA0501", f"{found} is not a size", node, "a size is 0 or more, in 64 bits")
+        return found
+
     def _array(self, node: ast.Subscript) -> Kind:
         element = self._resolve(node.value)
         if not isinstance(element, ElementType):
@@ -211,7 +217,7 @@ class _Reader:
                 "such as asc.float32",
             )
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        entries = [self._dim(part) for part in parts]
+        entries = [self._checked_dim(part) for part in parts]
         if any(entry is ... for entry in entries[1:]):
             raise self._error("PA0501", "`...` stands for leading sizes, so it comes first", node.slice)
         return _array_kind(element, entries)

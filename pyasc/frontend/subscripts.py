@@ -55,6 +55,8 @@ def index_list(value: Val) -> tuple[Val, ...]:
 def _annotation_or_string(v: Visitor, node: ast.Subscript, owner: Const) -> Val:
     index = v.expr(node.slice)
     if isinstance(owner.value, str) and isinstance(index, Const) and isinstance(index.value, int):
+        if not -len(owner.value) <= index.value < len(owner.value):
+            raise v.error(node.slice, "PA0504", f"index {index.value} of a text of {len(owner.value)}")
         return Const(owner.value[index.value])
     raise _no_elements(v, node, owner)
 

@@ -51,7 +51,7 @@ def _import(aliases: list[ast.alias], names: dict[str, Any]) -> None:
 def _assign(target: ast.expr, value: ast.expr, names: dict[str, Any]) -> None:
     try:
         result = _evaluate(value, names)
-    except (ValueError, TypeError, ArithmeticError, KeyError):
+    except (ValueError, TypeError, ArithmeticError, KeyError, AttributeError, RecursionError):
         return
     match target:
         case ast.Name(id=name):
@@ -74,10 +74,17 @@ def _evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_evaluate(operand, names))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_evaluate(left, names), _evaluate(right, names))
+            return _OPERATORS[type(op)](_number(_evaluate(left, names)), _number(_evaluate(right, names)))
         case ast.Attribute(value=ast.Name(id=module), attr=attr) if module in names:
             return getattr(names[module], attr)
         case ast.Call(func=ast.Attribute(attr="dims"), args=[ast.Constant(value=str(text))], keywords=[]):
             return dtypes.dims(text)
         case _:
             raise ValueError(ast.unparse(node))
+
+
+def _number(value: Any) -> Any:
+    """The operand of an operator. Raises ValueError for text and tuples, which operators could make very long."""
+    if not isinstance(value, (int, float, dtypes.SizeSymbol)):
+        raise ValueError(f"{value!r} is no number")
+    return value

@@ -152,6 +152,8 @@ CODES: dict[str, Code] = {
     "PA0702": Code(
         "a statement that nests too deeply", "move a part into a helper, or into names of its own"
     ),
-    "PA0703": Code("a loop written out too often", "use range, or unroll an inner loop alone"),
+    "PA0703": Code(
+        "a loop or tuple that is written out too often", "use range, or unroll an inner loop alone"
+    ),
 }
 """From the code to what it stands for, in the order of the codes."""

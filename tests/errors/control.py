@@ -165,7 +165,7 @@ def k(x: asc.float32[N], n: int):
 @asc.kernel
 def k(x: asc.float32[N]):
     for i in asc.unroll(range(100000)):
-#            ^ PA0703: asc.unroll of 100000 iterations
+#            ^ PA0703: 100000 iterations written out
         x[i] = 1.0
 
 #: a list of run-time length
@@ -307,3 +307,28 @@ def k(x: asc.float32[4], n: int):
 def k(x: asc.float32[4]):
     y = x.reshape(-1, 0)
 #       ^ PA0506: -1 beside a size of 0 stands for any number
+
+#: a tuple repeated too often
+@asc.kernel
+def k(x: asc.float32[4]):
+    t = (0,) * 10 ** 10
+#       ^ PA0703: a tuple of 10000000000 items
+
+#: a list of a billion items
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = [i for i in range(10 ** 9)]
+#                   ^ PA0703: 1000000000 iterations written out
+
+#: a tuple of a billion items
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = tuple(range(10 ** 9))
+#       ^ PA0703: 1000000000 iterations written out
+
+#: a grid with too few names
+@asc.kernel
+def k(x: asc.float32[3, 4]):
+    for i, j, l in asc.parallel_for_grid(3, 4):
+#       ^ PA0408: 3 names for 2 values
+        x[i, j] = 1.0

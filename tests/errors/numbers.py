@@ -416,3 +416,34 @@ def k(x: asc.float32[N]):
 def k(x: asc.float32[N]):
     x[0] = max(x[1], "a")
 #          ^ PA0402: expected a number or an array, found 'a'
+
+#: a constant with too many digits
+@asc.kernel
+def k(x: asc.int32[4]):
+    x[0] = 10 ** 10 ** 10
+#          ^ PA0406: this constant has too many digits
+
+#: a shift of a constant by too much
+@asc.kernel
+def k(x: asc.int32[4]):
+    x[0] = 1 << 10 ** 12
+#          ^ PA0406: this constant has too many digits
+
+#: an index that 64 bits do not hold
+@asc.kernel
+def k(x: asc.int32[4]):
+    x[10 ** 30] = 1
+#     ^ PA0403: 1000000000000000000000000000000 does not fit int64
+
+#: a bound that 64 bits do not hold
+@asc.kernel
+def k(x: asc.int32[4]):
+    for i in range(10 ** 30):
+#            ^ PA0403: 1000000000000000000000000000000 does not fit int64
+        x[0] = 1
+
+#: an index of a text past the end
+@asc.kernel
+def k(x: asc.int32[4]):
+    mode = "abc"[5]
+#                ^ PA0504: index 5 of a text of 3

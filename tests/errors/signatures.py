@@ -224,3 +224,22 @@ def k(x: asc.float32[4]):
 def k(x: asc.float32[4]):
     asc.atomic_add(x, 0.5, 1.0)
 #   ^ PA0404: expected an integer, found float 0.5
+
+#: a negative size
+@asc.kernel
+def k(x: asc.float32[-4]):
+#                    ^ PA0501: -4 is not a size
+    pass
+
+#: a size that 64 bits do not hold
+@asc.kernel
+def k(x: asc.float32[99999999999999999999999]):
+#                    ^ PA0501: 99999999999999999999999 is not a size
+    pass
+
+#: a precision that does not exist
+@asc.kernel
+def k(x: asc.float32[4]):
+    with asc.precision("bogus"):
+#        ^ PA0408: asc.precision takes a mode, and a tolerance that is a positive number
+        x[0] = 1.0
