@@ -230,24 +230,25 @@ def test_arrays_that_change_places_in_a_loop() -> None:
         def k(u: asc.float32[4], v: asc.float32[4], n: int):
             for t in range(n):
                 v[0] = u[0] * 0.5
-                u, v = v, u
+                if t > 1:
+                    u, v = v, u
         """,
         """
         kernel.py:6:16: error[PA0305]: `u` has no single value here
             6 |         v[0] = u[0] * 0.5
-              |                ^ float32 array of 1 dimension before the loop and another value in it
-        kernel.py:5:5: note: the paths meet here
-            5 |     for t in range(n):
-              |     ------------------
-          hint: names of arrays stay what they are in a loop; copy the elements: u[...] = other
+              |                ^ another array on each side; copy into one array, or use asc.where
+        kernel.py:7:9: note: the paths meet here
+            7 |         if t > 1:
+              |         ---------
+          hint: give it the same kind of value on every path
 
-        kernel.py:7:16: error[PA0305]: `v` has no single value here
-            7 |         u, v = v, u
-              |                ^ float32 array of 1 dimension before the loop and another value in it
-        kernel.py:5:5: note: the paths meet here
-            5 |     for t in range(n):
-              |     ------------------
-          hint: names of arrays stay what they are in a loop; copy the elements: v[...] = other
+        kernel.py:8:20: error[PA0305]: `v` has no single value here
+            8 |             u, v = v, u
+              |                    ^ another array on each side; copy into one array, or use asc.where
+        kernel.py:7:9: note: the paths meet here
+            7 |         if t > 1:
+              |         ---------
+          hint: give it the same kind of value on every path
         """,
     )
 
