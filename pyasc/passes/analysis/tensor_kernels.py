@@ -192,17 +192,18 @@ def contract(op: tensor.Contract, elements: Elements, ref: Value, at: Builder) -
         a = elements.at(op.lhs, [point[labels.index(c)] for c in left], inner)
         b = elements.at(op.rhs, [point[labels.index(c)] for c in right], inner)
         product = arith.Elementwise(fn="mul", args=[_cast(a, running, inner), _cast(b, running, inner)])
-        return [inner.value(product)]
+        term = inner.value(product)
+        return [term if summed else inner.value(arith.Elementwise(fn="add", args=[init, term]))]
 
     init = at.value(arith.Constant.of(identity("add", running), running))
-    apply_over(
-        at,
-        extents,
-        ["parallel"] * len(output) + ["reduction"] * len(summed),
-        [_output(target, "reduce", range(len(output)), init)],
-        body,
-        simple_combiner("add", ScalarType(running)),
-    )
+    if summed:
+        iterators = ["parallel"] * len(output) + ["reduction"] * len(summed)
+        result = _output(target, "reduce", range(len(output)), init)
+        apply_over(at, extents, iterators, [result], body, simple_combiner("add", ScalarType(running)))
+    else:
+        # A sum of one term is an elementwise operation to all that follows.
+        result = Output(target, "write", tuple(range(len(output))))
+        apply_over(at, extents, ["parallel"] * len(output), [result], body)
     _narrow(target, ref, at)
 
 
