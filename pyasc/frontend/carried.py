@@ -196,6 +196,11 @@ class Carried:
         return [ScalarType(t.carried) for t in self.numbers.values()]
 
     @property
+    def set_inside(self) -> list[str]:
+        """Names that have a value behind the loop only because it was set inside."""
+        return [name for name in (*self.late, *self.late_slots) if name[0] != "%"]
+
+    @property
     def all_types(self) -> list[Type]:
         """The same, followed by names that only the loop itself sets."""
         return [*self.types, *(ScalarType(t.carried) for t in self.late.values())]

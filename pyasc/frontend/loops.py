@@ -10,7 +10,7 @@ from pyasc.frontend import control, numeric, swaps
 from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
 from pyasc.frontend.iteration import Counted, Items, plan
 from pyasc.frontend.liveness import find_break
-from pyasc.frontend.values import FALSE, Const, Range, Scalar, Val
+from pyasc.frontend.values import FALSE, Const, Range, Scalar, Unset, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
@@ -216,7 +216,9 @@ def _while_loop(
 ) -> None:
     """`scf.while` with the flags of jumps among the carried values, and an optional counter before them."""
     loc = v.emit.builder.loc
-    carried = Carried(v, node, runs, flags=True)
+    # What is behind an `else` that ends elsewhere has left the loop by `break`, and so has been in it.
+    certain = runs or (bool(node.orelse) and find_break(node.body) is not None)
+    carried = Carried(v, node, certain, flags=True)
     lead = [] if counter is None else [_I64]
     before = after = Block()
     while True:
@@ -246,18 +248,25 @@ def _while_loop(
     )
     v.emit.insert(op)
     carried.bind_results(op.results[len(lead) :])
-    _else(v, node, carried.break_value)
+    _else(v, node, carried.break_value, () if runs else carried.set_inside)
 
 
-def _else(v: Visitor, node: Loop, broken: Val) -> None:
+def _else(v: Visitor, node: Loop, broken: Val, unset: Sequence[str] = ()) -> None:
+    """The `else` of a loop that may be left; `unset` are names that have no value there if the loop did not run."""
     if not node.orelse:
         return
+
+    def visit() -> None:
+        for name in unset:
+            v.frame.env.set(name, Unset("when this loop does not run", v.location(node)))
+        v.body(node.orelse)
+
     flag = numeric.truth(v, broken)
     if isinstance(flag, bool):
         if not flag:
-            v.body(node.orelse)
+            visit()
         return
-    control.branch(v, v.emit.fn("not", flag), lambda: v.body(node.orelse), lambda: None)
+    control.branch(v, v.emit.fn("not", flag), visit, lambda: None)
 
 
 def _written_out(v: Visitor, node: ast.For, items: Sequence[Val]) -> None:
