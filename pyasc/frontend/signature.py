@@ -81,6 +81,10 @@ class Parameter(Record):
     positional_only: bool = False
     loc: Location = UNKNOWN
 
+    def __str__(self) -> str:
+        default = "" if self.default is NO_DEFAULT else f" = {self.default!r}"
+        return f"{self.name}: {self.kind}{default}"
+
 
 class Signature(Record):
     """The parameters in order, and the declared results: None when nothing is declared."""
@@ -97,6 +101,10 @@ class Signature(Record):
         return any(isinstance(k, ScalarKind) for k in kinds) and not any(
             isinstance(k, (ArrayKind, AnyKind)) for k in kinds
         )
+
+    def __str__(self) -> str:
+        results = "" if self.returns is None else f" -> {', '.join(map(str, self.returns))}"
+        return f"({', '.join(map(str, self.parameters))}){results}"
 
     def __getitem__(self, name: str) -> Parameter:
         for parameter in self.parameters:

@@ -134,7 +134,10 @@ def find_toolchain(command: str | None = None, memory: Path | None = None) -> To
     `memory` is a file that remembers versions between processes. Raises as `default_toolchain`.
     """
     if command is not None:
-        argv = tuple(shlex.split(command))
+        try:
+            argv = tuple(shlex.split(command))
+        except ValueError as error:
+            raise ToolchainError(f"PYASC_CXX={command!r} is not a command: {error}") from None
         if not argv or shutil.which(argv[0]) is None:
             raise ToolchainMissing([f"PYASC_CXX={command!r}"])
         return _describe(argv, memory)

@@ -118,6 +118,11 @@ def test_it_looks_like_the_function() -> None:
     assert [p.name for p in scale.signature.parameters] == ["x", "out", "factor"]
 
 
+def test_its_signature_reads_as_it_was_written() -> None:
+    assert str(scale.signature) == "(x: float32[N], out: float32[N], factor: float = 2.0)"
+    assert str(rows.signature) == "(x: float32[..., 3]) -> float32[..., 3]"
+
+
 def test_py_func_is_the_function_in_plain_python() -> None:
     assert fused.py_func(2, 3) == 7
     assert by_factor(3) == 6 and by_factor.py_func(3) == 6

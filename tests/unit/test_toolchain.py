@@ -12,7 +12,7 @@ import pytest
 
 from pyasc.runtime import toolchain as module
 from pyasc.runtime.host import parse_cpuinfo, processor
-from pyasc.runtime.toolchain import BuildError, ToolchainMissing, find_toolchain, kernel_flags
+from pyasc.runtime.toolchain import BuildError, ToolchainError, ToolchainMissing, find_toolchain, kernel_flags
 
 
 def script(path: Path, body: str) -> Path:
@@ -45,8 +45,13 @@ def test_without_a_compiler_the_error_says_what_to_install(only: Path):
 
 
 def test_a_named_compiler_that_does_not_exist(only: Path):
-    with pytest.raises(ToolchainMissing, match="PYASC_CXX='no-such-compiler -x'"):
+    with pytest.raises(ToolchainMissing, match="is not a command: No closing quotation"):
         find_toolchain("no-such-compiler -x")
+
+
+def test_a_command_that_cannot_be_read():
+    with pytest.raises(ToolchainError, match="is not a command: No closing quotation"):
+        find_toolchain("g++ '")
 
 
 def test_an_empty_command_is_no_compiler():
