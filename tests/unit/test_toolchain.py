@@ -45,7 +45,7 @@ def test_without_a_compiler_the_error_says_what_to_install(only: Path):
 
 
 def test_a_named_compiler_that_does_not_exist(only: Path):
-    with pytest.raises(ToolchainMissing, match="is not a command: No closing quotation"):
+    with pytest.raises(ToolchainMissing, match="PYASC_CXX='no-such-compiler -x'"):
         find_toolchain("no-such-compiler -x")
 
 
