@@ -54,6 +54,8 @@ class Elements(Writer):
 
     arrays: list[Array]
     exact: bool
+    numbers: dict[str, str]
+    """Parameters that are numbers: from the name to `int` or `float`."""
 
     def index(self, size: str | int, scope: Scope) -> str:
         """An index into an axis, in range wherever the axis has elements."""
@@ -66,6 +68,9 @@ class Elements(Writer):
         shifted = f"{c.name} {'+' if offset > 0 else '-'} {abs(offset)}" if offset else c.name
         forms = [c.name] * 6 + [shifted] * 3 + [f"{c.name} - 1", f"{size} - 1 - {c.name}", f"-1 - {c.name}"]
         forms.append(f"({c.name} {self.pick('+-')} {self.random.randint(1, 5)}) % {size}")
+        forms += [
+            f"({c.name} {self.pick('+-')} {n}) % {size}" for n, of in self.numbers.items() if of == "int"
+        ]
         if len(fitting) > 1:
             forms.append(f"({fitting[0].name} + {fitting[1].name}) % {size}")
         chosen = self.pick(forms)
@@ -109,8 +114,11 @@ class Elements(Writer):
         pick = self.random.random()
         if arrays and pick < 0.65:
             return self.element(self.pick(arrays), scope)
-        if names and pick < 0.85:
+        if names and pick < 0.8:
             return self.pick(names)
+        numbers = [n for n, of in self.numbers.items() if (of == "float") == (dtype in FLOATS)]
+        if numbers and pick < 0.87 and dtype not in ("int8", "uint8", "uint32"):
+            return self.pick(numbers)
         if scope.counters and pick < 0.92:
             name = self.pick(scope.counters).name
             return f"({name} % 7)" if dtype in ("int8", "uint8", "float16") or self.chance(0.3) else name

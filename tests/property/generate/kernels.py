@@ -16,6 +16,7 @@ import numpy as np
 from tests.property.generate.elements import FIXED, FLOATS, SIZES, Array, Counter, Elements, Scope
 
 EXTENTS = (0, 1, 2, 3, 5, 7, 8, 9, 17, 31, 33, 63, 65, 255, 257, 1000)
+LARGE_EXTENTS = (4097, 20_000, 70_001) * 3
 MOST_ELEMENTS = 20_000
 MOST_TURNS = 2_500
 """How many elements an array may have, and how often the innermost loop may run."""
@@ -28,6 +29,7 @@ class KernelProgram:
     seed: int
     text: str
     arrays: tuple[Array, ...]
+    numbers: dict[str, str]
     sizes: tuple[dict[str, int], ...]
     exact: bool
     features: frozenset[str]
@@ -39,9 +41,11 @@ class KernelProgram:
         return {} if self.exact or self.for_model else {"precision": "strict"}
 
     def arguments(self, number: int) -> dict[str, Any]:
-        """Arrays by name for entry `number` of `sizes`."""
+        """Arrays, then numbers, by name for entry `number` of `sizes`."""
         rng = np.random.default_rng([self.seed, number])
-        return {each.name: self._data(each, self.sizes[number], rng) for each in self.arrays}
+        arrays = {each.name: self._data(each, self.sizes[number], rng) for each in self.arrays}
+        choices = {"int": (0, 1, 2, 3, 5, -1, -2), "float": (0.5, 2.0, 1.0, -1.0, 0.0)}
+        return arrays | {name: choices[of][rng.integers(5)] for name, of in self.numbers.items()}
 
     def _data(self, array: Array, sizes: dict[str, int], rng: np.random.Generator) -> Any:
         shape = tuple(sizes[size] if isinstance(size, str) else size for size in array.dims)
@@ -77,12 +81,16 @@ class _Kernels(Elements):
         self.size = 0
         self.deepest = 1
         self.arrays = []
-        self.locals: list[Array] = []
+        self.numbers = {}
 
     def program(self, seed: int) -> KernelProgram:
         """Write all of it."""
         self.choose_arrays()
-        parameters = ", ".join(f"{a.name}: asc.{a.dtype}[{', '.join(map(str, a.dims))}]" for a in self.arrays)
+        self.numbers = {name: of for name, of in (("n", "int"), ("u", "float")) if self.chance(0.25)}
+        parameters = ", ".join(
+            [f"{a.name}: asc.{a.dtype}[{', '.join(map(str, a.dims))}]" for a in self.arrays]
+            + [f"{name}: {of}" for name, of in self.numbers.items()]
+        )
         given = tuple(self.arrays)
         self.put(0, "from __future__ import annotations")
         self.put(0, "import pyasc as asc")
@@ -98,16 +106,26 @@ class _Kernels(Elements):
             {*self.features, *(a.dtype for a in given), "exact" if self.exact else "any floats"}
         )
         return KernelProgram(
-            seed, "\n".join(self.lines) + "\n", given, sizes, self.exact, features, self.for_model
+            seed=seed,
+            text="\n".join(self.lines) + "\n",
+            arrays=given,
+            numbers=self.numbers,
+            sizes=sizes,
+            exact=self.exact,
+            features=features,
+            for_model=self.for_model,
         )
 
     def choose_sizes(self) -> dict[str, int]:
-        """Sizes, awkward and as large as arrays and loops allow."""
+        """Sizes, awkward and as large as arrays and loops allow; some that make work for several threads."""
+        large = not self.for_model and self.chance(0.05)
+        extents = (*EXTENTS, *LARGE_EXTENTS) if large else EXTENTS
+        scale = 32 if large else 1
         while True:
-            sizes = {size: self.pick(EXTENTS) for size in SIZES}
+            sizes = {size: self.pick(extents) for size in SIZES}
             volumes = [prod(sizes[d] if isinstance(d, str) else d for d in a.dims) for a in self.arrays]
             largest = sorted(sizes.values())[-min(self.deepest, 3) :]
-            if max(volumes) <= MOST_ELEMENTS and prod(largest) <= MOST_TURNS:
+            if max(volumes) <= scale * MOST_ELEMENTS and prod(largest) <= scale * MOST_TURNS:
                 return sizes
 
     def choose_arrays(self) -> None:
