@@ -117,8 +117,10 @@ class _Columns:
             if op.guarded:
                 identity = legaliser.number(IDENTITIES[fn], register.dtype)
                 register = self._full(legaliser.select([yielded[-1], register, identity]))
-            if register.dtype.name not in ("f16", "f32", "i16", "i32"):
-                raise refuse(f"a reduction of {register.dtype} elements", op.loc)
+            total = dtype_of(op.outputs[len(self.values)].type)
+            # Elements of 64 bits that were proved to fit in 32 add up to more.
+            if register.dtype.name not in ("f16", "f32", "i16", "i32") or register.dtype is not total:
+                raise refuse(f"a reduction of {total} elements", op.loc)
             self.values.append(register)
         self._size(soc.arch.ub)
 
