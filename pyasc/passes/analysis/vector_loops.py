@@ -150,7 +150,10 @@ class LoopWriter:
         size = max((dtype_of(op.ref.type).bytes for op in (*self.plan.loads, *self.plan.stores)), default=1)
         length = e.sub(self.loop.upper, self.loop.lower)
         short = e.call("le", length, e.index(self.schedule.row_bytes // size))
-        return e.call("select", short, e.add(outer.counter, 1), outer.counter)
+        short.name = "short_rows"
+        row = e.call("select", short, e.add(outer.counter, 1), outer.counter)
+        row.name = "next"
+        return row
 
     def _rounded(self, start: Value, stop: Value, width: int) -> Value:
         """The last multiple of `width` from `start` that is not behind `stop`."""
@@ -252,6 +255,9 @@ class LoopWriter:
     def _loop(self, start: Value, stop: Value, width: int, carried: list[Value], step: Step) -> list[Value]:
         name = self.loop.counter.name
         names = [arg.name for arg in self.loop.carried]
+        if self.loop.kind != "scan":
+            # Each running value stands once for every part of a step.
+            names = [name for name in names for _ in range(len(carried) // len(names))]
         return self.e.loop(
             start, stop, step, step=width, kind=self.kind, inits=carried, name=name, carried=names
         )

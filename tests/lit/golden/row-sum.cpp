@@ -17,23 +17,23 @@ static void row_sum_loop(void* data, int64_t begin, int64_t end) {
   float* __restrict y = captured.y;
   for (int64_t i = begin; i < end; i++) {
     pa_vec<float, 16> total = pa_broadcast<pa_vec<float, 16>>(-0.0f);
-    pa_vec<float, 16> t = pa_broadcast<pa_vec<float, 16>>(-0.0f);
-    pa_vec<float, 16> t_1 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
-    pa_vec<float, 16> t_2 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
+    pa_vec<float, 16> total_1 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
+    pa_vec<float, 16> total_2 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
+    pa_vec<float, 16> total_3 = pa_broadcast<pa_vec<float, 16>>(-0.0f);
     for (int64_t j = 0; j < whole; j += 64) {
       total = total + pa_load<pa_vec<float, 16>>(&x[i * N + j]);
-      t = t + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 16)]);
-      t_1 = t_1 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 32)]);
-      t_2 = t_2 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 48)]);
+      total_1 = total_1 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 16)]);
+      total_2 = total_2 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 32)]);
+      total_3 = total_3 + pa_load<pa_vec<float, 16>>(&x[i * N + (j + 48)]);
     }
-    const pa_vec<float, 16> t_3 = total + t + (t_1 + t_2);
-    pa_vec<float, 16> total_1 = t_3;
+    const pa_vec<float, 16> t = total + total_1 + (total_2 + total_3);
+    pa_vec<float, 16> total_4 = t;
     for (int64_t j_1 = whole; j_1 < N; j_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(N - j_1, 16);
-      const pa_vec<float, 16> t_4 = pa_v_select(pa_mask<16>::first(count), total_1 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], count), total_1);
-      total_1 = t_4;
+      const pa_vec<float, 16> t_1 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], count), total_4);
+      total_4 = t_1;
     }
-    y[i] = pa_reduce<pa_op_add>(total_1) + 0.0f;
+    y[i] = pa_reduce<pa_op_add>(total_4) + 0.0f;
   }
 }
 

@@ -21,49 +21,49 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     const int64_t t_4 = t_3 - t_2;
     const int64_t whole = t_2 + (t_4 & -64);
     pa_vec<int32_t, 16> total = pa_broadcast<pa_vec<int32_t, 16>>(0);
-    pa_vec<int32_t, 16> t_5 = pa_broadcast<pa_vec<int32_t, 16>>(0);
-    pa_vec<int32_t, 16> t_6 = pa_broadcast<pa_vec<int32_t, 16>>(0);
-    pa_vec<int32_t, 16> t_7 = pa_broadcast<pa_vec<int32_t, 16>>(0);
+    pa_vec<int32_t, 16> total_1 = pa_broadcast<pa_vec<int32_t, 16>>(0);
+    pa_vec<int32_t, 16> total_2 = pa_broadcast<pa_vec<int32_t, 16>>(0);
+    pa_vec<int32_t, 16> total_3 = pa_broadcast<pa_vec<int32_t, 16>>(0);
     for (int64_t i = t_2; i < whole; i += 64) {
       total = total + pa_load<pa_vec<int32_t, 16>>(&x[i]);
-      t_5 = t_5 + pa_load<pa_vec<int32_t, 16>>(&x[i + 16]);
-      t_6 = t_6 + pa_load<pa_vec<int32_t, 16>>(&x[i + 32]);
-      t_7 = t_7 + pa_load<pa_vec<int32_t, 16>>(&x[i + 48]);
+      total_1 = total_1 + pa_load<pa_vec<int32_t, 16>>(&x[i + 16]);
+      total_2 = total_2 + pa_load<pa_vec<int32_t, 16>>(&x[i + 32]);
+      total_3 = total_3 + pa_load<pa_vec<int32_t, 16>>(&x[i + 48]);
     }
-    const pa_vec<int32_t, 16> t_8 = total + t_5 + (t_6 + t_7);
-    pa_vec<int32_t, 16> total_1 = t_8;
+    const pa_vec<int32_t, 16> t_5 = total + total_1 + (total_2 + total_3);
+    pa_vec<int32_t, 16> total_4 = t_5;
     for (int64_t i_1 = whole; i_1 < t_3; i_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(t_3 - i_1, 16);
-      const pa_vec<int32_t, 16> t_9 = pa_v_select(pa_mask<16>::first(count), total_1 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], count), total_1);
-      total_1 = t_9;
+      const pa_vec<int32_t, 16> t_6 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], count), total_4);
+      total_4 = t_6;
     }
-    const int32_t t_10 = pa_reduce<pa_op_add>(total_1);
+    const int32_t t_7 = pa_reduce<pa_op_add>(total_4);
     pa_await(&before[chunk_1 * 2 + 1]);
-    const int32_t t_11 = before[chunk_1 * 2];
-    const int64_t t_12 = chunk_1 + 1;
-    before[t_12 * 2] = t_11 + t_10;
-    pa_signal(&before[t_12 * 2 + 1]);
+    const int32_t t_8 = before[chunk_1 * 2];
+    const int64_t t_9 = chunk_1 + 1;
+    before[t_9 * 2] = t_8 + t_7;
+    pa_signal(&before[t_9 * 2 + 1]);
     const int64_t away = pa_misaligned(&y[t_2], 64);
     const int64_t head = pa_pymin<int64_t>(away, t_4);
-    const int64_t t_13 = t_2 + head;
-    const pa_vec<int32_t, 16> t_14 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
-    const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(t_14);
-    pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_11) + t_15, head);
-    const int64_t whole_1 = t_13 + ((t_3 - t_13) & -16);
-    const pa_vec<int32_t, 16> t_16 = pa_broadcast<pa_vec<int32_t, 16>>(t_11) + pa_broadcast_last(t_15);
-    pa_vec<int32_t, 16> total_2 = t_16;
-    for (int64_t i_2 = t_13; i_2 < whole_1; i_2 += 16) {
-      const pa_vec<int32_t, 16> t_17 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
-      pa_store(&y[i_2], total_2 + t_17);
-      total_2 = total_2 + pa_broadcast_last(t_17);
+    const int64_t t_10 = t_2 + head;
+    const pa_vec<int32_t, 16> t_11 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
+    const pa_vec<int32_t, 16> t_12 = pa_scan<pa_op_add>(t_11);
+    pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_8) + t_12, head);
+    const int64_t whole_1 = t_10 + ((t_3 - t_10) & -16);
+    const pa_vec<int32_t, 16> t_13 = pa_broadcast<pa_vec<int32_t, 16>>(t_8) + pa_broadcast_last(t_12);
+    pa_vec<int32_t, 16> total_5 = t_13;
+    for (int64_t i_2 = t_10; i_2 < whole_1; i_2 += 16) {
+      const pa_vec<int32_t, 16> t_14 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
+      pa_store(&y[i_2], total_5 + t_14);
+      total_5 = total_5 + pa_broadcast_last(t_14);
     }
-    pa_vec<int32_t, 16> total_3 = total_2;
+    pa_vec<int32_t, 16> total_6 = total_5;
     for (int64_t i_3 = whole_1; i_3 < t_3; i_3 += 16) {
       const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_3, 16);
-      const pa_vec<int32_t, 16> t_18 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
-      const pa_vec<int32_t, 16> t_19 = pa_scan<pa_op_add>(t_18);
-      pa_store(&y[i_3], total_3 + t_19, count_1);
-      total_3 = total_3 + pa_broadcast_last(t_19);
+      const pa_vec<int32_t, 16> t_15 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
+      const pa_vec<int32_t, 16> t_16 = pa_scan<pa_op_add>(t_15);
+      pa_store(&y[i_3], total_6 + t_16, count_1);
+      total_6 = total_6 + pa_broadcast_last(t_16);
     }
   }
 }
