@@ -137,6 +137,9 @@ def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
             return Expr(f"{right} {symbol} {left} ? {right} : {left}", TERNARY)
         case "abs" if dtype.is_integer or dtype is dtypes.f32:
             inside = args[0].inside(RELATION + 1)
+            if dtype is dtypes.f32:
+                # Subtracted from 0, so that -0.0 becomes 0.0.
+                return Expr(f"{inside} <= 0.0f ? 0.0f - {args[0].inside(PRIMARY)} : {inside}", TERNARY)
             return Expr(f"{inside} < 0 ? -{args[0].inside(PRIMARY)} : {inside}", TERNARY)
         case "isnan":
             return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[0].inside(EQUALITY + 1)}", EQUALITY)
