@@ -518,7 +518,7 @@ KERNELS: list[Callable[..., Any]] = [case.kernel for case in CASES.values()]
 CONVOLUTIONS = [convolved, convolved_first, convolved_halves]
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, biased, added, batches, summed, *CONVOLUTIONS])
+@pytest.mark.parametrize("kernel", [*KERNELS, biased, added, batches, summed, half_row_times, *CONVOLUTIONS])
 def test_products_are_one_launch_without_remarks(kernel: Any) -> None:
     """No loop over elements is left, and no pass over the result behind the product."""
     source = kernel.source("ascend910b1")

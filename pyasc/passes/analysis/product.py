@@ -89,7 +89,8 @@ class Product:
 
 def suits_vector(product: Product) -> bool:
     """Whether the vector unit does it as well, and on more cores: float32 rows that one row is multiplied with."""
-    return product.row is None and product.right.depth_inner and product.dtype is dtypes.f32
+    alone = product.row is None and not product.sums and not product.batch
+    return alone and product.left.depth_inner and product.right.depth_inner and product.dtype is dtypes.f32
 
 
 def is_product(op: st.Apply) -> bool:

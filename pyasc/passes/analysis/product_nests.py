@@ -49,11 +49,11 @@ class _Loops:
 
 def distribute_products(loop: scf.For) -> bool:
     """Replace loops around a product of matrices by that product and loops around the rest; says whether they are."""
-    if not any(_multiplies(op) for op in loop.walk()):
+    if not any(isinstance(op, st.Apply) and is_product(op) for op in loop.walk()):
         return False
     _drop_unused(loop)
     nest = _loops(loop)
-    if nest is None or not any(_multiplies(op) for op in nest.work) or not _are_free(nest):
+    if nest is None or not (any(map(_multiplies, nest.work)) or _ends_sums(nest)) or not _are_free(nest):
         return False
     if not all(_grow(op.ref, nest) for op in list(nest.body) if isinstance(op, mem.Alloc)):
         return False
@@ -116,6 +116,16 @@ def _multiplies(op: Operation) -> bool:
         return isinstance(op, st.Apply) and is_product(op) and bool(match_product(op, op.output_maps[0]))
     except NotVector:
         return False
+
+
+def _ends_sums(nest: _Loops) -> bool:
+    """Whether each iteration adds up one element and then computes with that alone: a matrix times a vector."""
+    first, *others = nest.work
+    if not (isinstance(first, st.Apply) and is_product(first) and others):
+        return False
+    return set(first.iterators) == {"reduction"} and all(
+        isinstance(op, st.Apply) and op.rank == 0 for op in others
+    )
 
 
 def _are_free(nest: _Loops) -> bool:
