@@ -53,7 +53,7 @@ cube: setup  ## products on the model at every M, N and K
 	$(BIN)/python -m pytest -m fuzz tests/kernels/test_cube.py
 
 language: setup  ## every row of the language page on the cpu and on the model; takes long
-	$(BIN)/python -m pytest -m "fuzz or not fuzz" tests/kernels/test_language_tensors.py tests/kernels/test_language_programs.py
+	$(BIN)/python -m pytest -m "fuzz or not fuzz" tests/kernels/test_language_tensors.py tests/kernels/test_language_programs.py tests/kernels/test_language_functions.py
 
 mutants: setup  ## put faults into emitted kernels, and see how many the model tells
 	$(BIN)/python -m tests.mutation.campaign --write
