@@ -30,6 +30,7 @@ from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.dtypes import i1, u8
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.ascend_scalar import can_run
+from pyasc.passes.analysis.direct_results import write_directly
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
     Cut,
@@ -101,6 +102,7 @@ class _Lowering:
 
     def run(self) -> list[Func]:
         """The functions of the phases, then the one for the host."""
+        write_directly(self.kernel)
         lower_products(self.kernel, self.soc)
         parts = cut(self.kernel.body.block)
         steps = self.steps(self.kernel.body.block, parts)

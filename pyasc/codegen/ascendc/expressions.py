@@ -61,6 +61,9 @@ def literal(value: bool | int | float, dtype: DType) -> Expr:
         return Expr("true" if value else "false")
     if not dtype.is_float:
         text = str(int(value))
+        if value == -(1 << 31) and dtype is dtypes.i32:
+            # The number behind the sign does not fit, so it would be a long one.
+            return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
         if dtype.bits == 64 or dtype is dtypes.i32:
             return Expr(text, UNARY if value < 0 else PRIMARY)
         return Expr(f"static_cast<{CTYPES[dtype]}>({text})")

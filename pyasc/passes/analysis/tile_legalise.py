@@ -109,6 +109,7 @@ class Legaliser:
         self.loc = UNKNOWN
         self.current: Operation | None = None
         self.wide: Wide | None = None
+        self.lines = False
         self._masks: dict[Register, tuple[str, tuple[Operand, ...]]] = {}
         self._known: dict[tuple[str, str, str, tuple[Operand, ...]], Register] = {}
 
@@ -211,7 +212,8 @@ class Legaliser:
         """One value a row, combined by add, maximum or minimum."""
         source = self.full(self.register(operand))
         assert isinstance(source, Register)
-        if source.dtype not in _FLOATS or fn not in ("add", "maximum", "minimum"):
+        known = source.dtype in _FLOATS or (source.dtype is dtypes.i32 and self.lines)
+        if not known or fn not in ("add", "maximum", "minimum"):
             raise refuse(f"a reduction of {source.dtype} elements by `{fn}`", self.loc)
         target = Register(source.dtype, "", COLUMN)
         scratch = Register(source.dtype, "fold")

@@ -26,9 +26,10 @@ from collections.abc import Sequence
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, tile
-from pyasc.ir.dtypes import DType
+from pyasc.ir.dtypes import DType, i32
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.integer_lanes import BYTES, NUMBER_ELEMENTS, reduce_integers
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
@@ -49,8 +50,6 @@ from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Regist
 from pyasc.passes.analysis.tile_sweeps import RowProgram, Sweep, cut_in_sweeps, numbers_used, of_row
 
 SCALAR = ScalarType(I64)
-NUMBER_ELEMENTS = 128
-"""A number of the row stands in front of this many elements, so that a comparison may take a whole repeat."""
 
 
 def lower_lines(root: Operation, work: RowWork, soc: Soc) -> Value:
@@ -91,6 +90,7 @@ class Lines:
         sweeps = self.program.sweeps
         fixed = NUMBER_ELEMENTS * 8 * (len(self.slots) + len(self.program.reads) + len(self.program.writes))
         fixed += REPEAT_BYTES * (sum(len(sweep.folds) for sweep in sweeps) + numbers_used(sweeps))
+        fixed += BYTES * sum(fold.target.dtype is i32 for sweep in sweeps for fold in sweep.folds)
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)
         each = bytes_an_element(Assignment(self.shared), self.depths) or 1
@@ -171,9 +171,7 @@ class Lines:
             at.loc = each.loc
             sizes = [index(at, 1), index(at, lanes_of(each.target.dtype))]
             target = numbers.tile_of(each.target)
-            at.insert(
-                tile.Reduce(source=line, target=target, sizes=sizes, scratch=[line], fn=each.mode, axis=1)
-            )
+            reduce_line(at, each, line, target, sizes)
 
     def _lanes(self, at: Builder, each: Instruction) -> Value:
         dtype = each.target.dtype
@@ -331,6 +329,15 @@ class _Rows:
         inner = Builder(loop.body.block, loc=self.root.loc)
         self._nest(inner, [*point, loop.counter])
         inner.insert(scf.Yield())
+
+
+def reduce_line(at: Builder, each: Instruction, line: Value, target: Value, sizes: Sequence[Value]) -> None:
+    """One number of at most 256 bytes, which are lost."""
+    if each.target.dtype is i32:
+        reduce_integers(at, each.mode, line, target, sizes)
+    else:
+        op = tile.Reduce(source=line, target=target, sizes=sizes, scratch=[line], fn=each.mode, axis=1)
+        at.insert(op)
 
 
 def lanes_of(dtype: DType) -> int:

@@ -20,6 +20,8 @@ from pyasc.passes.analysis.affine import (
     Nest,
     Polynomials,
     constant_of,
+    index,
+    integer_of,
     materialise,
 )
 from pyasc.passes.analysis.arg_extremes import ArgExtreme, arg_extreme
@@ -75,6 +77,8 @@ class _Reader:
         self.polynomials = Polynomials()
         self.builder = BodyBuilder(at)
         self.legaliser = self.builder.legaliser
+        # Integers are reduced where a row is folded by itself.
+        self.legaliser.lines = lines
         self.readers: dict[Value, dict[AffineMap, Operation]] = {}
         self.current = root
         self.outputs = {ref for op in root.walk() for ref in written_operands(op)}
@@ -282,7 +286,8 @@ class _Reader:
                 start = (
                     self._input(ref, map_, whole, alone, op) if init is None else self.legaliser.operand(init)
                 )
-                value = self._reduced(combined[number], value, guard, start)
+                whole_number = dtype_of(ref.type) is i64
+                value = self._reduced(combined[number], value, guard, start, whole_number)
                 self.work.reduces = True
             elif role != "write":
                 raise refuse("a running value along a row", op.loc)
@@ -324,7 +329,9 @@ class _Reader:
         wins = legaliser.compare("gt" if extreme.fn == "maximum" else "lt", [best, first])
         return legaliser.select([wins, best, first]), legaliser.select([wins, place, wide.narrow(init)])
 
-    def _reduced(self, fn: str | None, value: Operand, guard: Operand | None, start: Operand) -> Operand:
+    def _reduced(
+        self, fn: str | None, value: Operand, guard: Operand | None, start: Operand, wide: bool
+    ) -> Operand:
         if fn is None:
             raise refuse("a reduction with results that depend on each other", self.legaliser.loc)
         plain = _PYTHON.get(fn, fn)
@@ -332,16 +339,44 @@ class _Reader:
             raise refuse(f"a reduction by `{fn}`", self.legaliser.loc)
         register = self.legaliser.register(value)
         identity = self.legaliser.number(IDENTITIES[plain], register.dtype)
+        element = register
         if guard is not None:
             register = self.legaliser.register(self.legaliser.select([guard, register, identity]))
-        if fn in _PYTHON:
+        if fn in _PYTHON and register.dtype.is_float:
             # A NaN among the elements never wins; one in the running value stays.
             real = self.legaliser.compare("eq", [register, register])
             register = self.legaliser.register(self.legaliser.select([real, register, identity]))
         made = self.legaliser.reduce(plain, register)
-        if isinstance(start, Value) and constant_of(start) == IDENTITIES[plain]:
+        if wide:
+            return self._of_wide(plain, element, made, start)
+        if isinstance(start, Value) and constant_of(start) == constant_of(identity):
             return made
         return self.legaliser.elementwise(fn, [start, made])
+
+    def _of_wide(self, fn: str, element: Register, made: Register, start: Operand) -> Operand:
+        """A reduction of 64-bit integers that stays within 32. Raises NotVector unless the elements are small."""
+        wide = self.builder.wide
+        interval = wide.intervals.known.get(element)
+        ends = [] if interval is None else [integer_of(interval.low), integer_of(interval.high)]
+        if interval is None or any(end is None or abs(end) > 1 << 16 for end in ends):
+            raise refuse("a reduction of integers of 64 bits", self.legaliser.loc)
+        if fn == "add":
+            _, extent = self.work.column_values(self.at, ()) if self.work.even else (None, None)
+            if extent is None:
+                raise refuse("a sum of integers of 64 bits over rows that differ", self.legaliser.loc)
+            most = binary(self.at, "maximum", extent, 0)
+            sums = wide.intervals.combine("mul", [interval, Interval(index(self.at, 0), most)])
+            assert sums is not None
+            interval = sums
+        wide.intervals.hold(made, interval)
+        if isinstance(start, Value) and constant_of(start) == 0 and fn == "add":
+            return made
+        result = self.legaliser.elementwise(fn, [wide.narrow(start), made])
+        both = wide.intervals.combine(fn, [wide.interval(start), interval])
+        assert both is not None
+        assert isinstance(result, Register)
+        wide.intervals.hold(result, both)
+        return result
 
     def _input(self, ref: Value, map_: AffineMap, whole: WholeMap, alone: bool, op: st.Apply) -> Operand:
         if ref in self.work.locals:

@@ -29,7 +29,7 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_flat import walks_whole
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_lines import SCALAR, Lines
+from pyasc.passes.analysis.tile_lines import SCALAR, Lines, reduce_line
 from pyasc.passes.analysis.tile_program import Instruction
 from pyasc.passes.analysis.tile_rows import of_apply
 
@@ -131,7 +131,7 @@ class _Total:
         )
         at.insert(tile.Copy(source=at.value(made, workspace.name), target=line, sizes=sizes))
         target = numbers.tile_of(each.target)
-        at.insert(tile.Reduce(source=line, target=target, sizes=sizes, scratch=[line], fn=each.mode, axis=1))
+        reduce_line(at, each, line, target, sizes)
 
     def _leave(self) -> None:
         function = self._function()
