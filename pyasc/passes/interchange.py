@@ -14,14 +14,15 @@ which walks rows. Parallel and reduction iterators may change places unless the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from pyasc.ir.affine import AffineExpr, AffineMap
+from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.contraction import fits_register_tile, match_contraction
+from pyasc.passes.analysis.permute import permute
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -85,27 +86,3 @@ def _contiguity(ref: Value, map_: AffineMap, iterator: int) -> int:
     *outer, inner = map_.results
     far = any(e.coefficient(iterator) for e in outer) or abs(inner.coefficient(iterator)) != 1
     return -2 if far or type_.layout != "row" else 1
-
-
-def permute(op: st.Apply, order: Sequence[int]) -> None:
-    """Give the iterators a new order: place p gets what was iterator `order[p]`."""
-    place = {old: new for new, old in enumerate(order)}
-
-    def moved(expr: AffineExpr) -> AffineExpr:
-        dims = [0] * op.rank
-        for i in range(op.rank):
-            dims[place[i]] = expr.coefficient(i)
-        return AffineExpr(tuple(dims), expr.symbols, expr.constant)
-
-    def moved_map(map_: AffineMap) -> AffineMap:
-        return AffineMap(tuple(moved(e) for e in map_.results))
-
-    op.iterators = tuple(op.iterators[i] for i in order)
-    op.lower = tuple(moved(op.lower[i]) for i in order)
-    op.upper = tuple(moved(op.upper[i]) for i in order)
-    op.input_maps = tuple(moved_map(m) for m in op.input_maps)
-    op.output_maps = tuple(moved_map(m) for m in op.output_maps)
-    block = op.body.block
-    block.args[: op.rank] = [block.args[i] for i in order]
-    for i, arg in enumerate(block.args):
-        arg.index = i

@@ -30,6 +30,7 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_functions
@@ -46,7 +47,6 @@ from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_columns
-from pyasc.passes.interchange import permute
 
 _PIECE = 2040
 """Columns of a strip at most: a row of 8 KiB, and as many rows as fit beside it."""
