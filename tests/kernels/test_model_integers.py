@@ -146,3 +146,45 @@ def test_places_along_axes_of_one_element_and_more() -> None:
     expected = x.argmin(2), x.argmax(1), x.argmin(0), x.argmax()
     for got, value in zip(found, expected, strict=True):
         np.testing.assert_array_equal(got, value)
+
+
+COLUMN_DTYPES = ("bool", "float16", "float32", *DTYPES)
+
+
+def every_second(dtype: str) -> Any:
+    return asc.kernel_from_source(f"""
+import pyasc as asc
+def every_second(x: asc.{dtype}[9]):
+    return x[::2, None], x[::2]
+""")
+
+
+@pytest.mark.parametrize("dtype", COLUMN_DTYPES)
+def test_columns_of_every_dtype(dtype: str) -> None:
+    x = np.arange(9).astype(dtype)
+    with asc.device("model"):
+        column, line = every_second(dtype)(x)
+    np.testing.assert_array_equal(column, x[::2, None])
+    np.testing.assert_array_equal(line, x[::2])
+
+
+@asc.kernel
+def triangle(x: asc.tensor, y: asc.tensor, z: asc.tensor):
+    for i in asc.parallel_for(x.shape[0]):
+        for j in range(i, x.shape[1]):
+            x[i, j] = y[j] + z[i]
+
+
+@asc.kernel
+def triangle_copied(x: asc.tensor, z: asc.tensor):
+    for i in asc.parallel_for(x.shape[0]):
+        for j in range(i, x.shape[1]):
+            x[i, j] = z[i]
+
+
+@pytest.mark.parametrize("dtype", COLUMN_DTYPES)
+def test_rows_of_a_triangle_take_a_number_each(dtype: str) -> None:
+    numbers = [np.random.default_rng(k).integers(0, 2, n).astype(dtype) for k, n in enumerate((33, 9))]
+    on_both(triangle_copied, np.zeros((9, 33), dtype), numbers[1])
+    if dtype != "bool":
+        on_both(triangle, np.zeros((9, 33), dtype), *numbers)

@@ -201,6 +201,8 @@ class Legaliser:
             # Bits are not repeated; what they say is asked of full operands.
             fn, args = self._masks[operand]
             return self.emit(fn, dtypes.i1, *(self.full(arg) for arg in args))
+        if operand.dtype.bits not in (16, 32):
+            raise refuse(f"one {operand.dtype} element repeated", self.loc)
         key = ("repeat", operand.dtype.name, "", (operand,))
         if key not in self._known:
             target = Register(operand.dtype, operand.name)
