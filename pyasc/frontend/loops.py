@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 from pyasc.frontend import control, numeric, swaps
 from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
+from pyasc.frontend.frames import RETURN
 from pyasc.frontend.iteration import Counted, Items, plan
 from pyasc.frontend.liveness import find_break
-from pyasc.frontend.values import FALSE, Const, Range, Scalar, Unset, Val
+from pyasc.frontend.values import FALSE, TRUE, Const, Range, Scalar, Unset, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
@@ -203,6 +204,9 @@ def while_statement(v: Visitor, node: ast.While) -> None:
         v.body(node.body)
 
     _while_loop(v, node, endless, lambda _: v.expr(node.test), run)
+    if endless and find_break(node.body) is None:
+        # The only way out.
+        v.frame.env.set(RETURN, TRUE)
 
 
 def _while_loop(

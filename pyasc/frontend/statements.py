@@ -8,7 +8,7 @@ import ast
 from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.joins import name_value
-from pyasc.frontend.numeric import describe, plural
+from pyasc.frontend.numeric import describe
 from pyasc.frontend.signature import ArrayKind, ScalarKind, WeakKind
 from pyasc.frontend.subscripts import item, store, update
 from pyasc.frontend.values import (
@@ -105,19 +105,26 @@ def materialise(v: Visitor, value: Tensor) -> Array:
 
 
 def _unpack(v: Visitor, target: ast.expr, parts: list[ast.expr], value: Val) -> None:
-    for part in parts:
-        if isinstance(part, ast.Starred):
-            v.refuse_node(part)
+    starred = [k for k, part in enumerate(parts) if isinstance(part, ast.Starred)]
     items = _items(v, target, value, len(parts))
-    if len(items) != len(parts):
+    if len(items) < len(parts) - len(starred) or (not starred and len(items) != len(parts)):
         raise v.error(
             target,
             "PA0408",
-            f"{plural(len(parts), 'name')} for {plural(len(items), 'value')}",
+            f"{len(parts)} names for {len(items)} values",
             hint="write one name for each value",
         )
+    if starred:
+        # Python's compiler allows one.
+        items = _gathered(items, starred[0], len(parts) - starred[0] - 1)
     for part, each in zip(parts, items, strict=True):
-        assign(v, part, each)
+        assign(v, part.value if isinstance(part, ast.Starred) else part, each)
+
+
+def _gathered(items: tuple[Val, ...], before: int, after: int) -> tuple[Val, ...]:
+    """The items with all but the first and last ones as one list."""
+    end = len(items) - after
+    return (*items[:before], Tuple(items[before:end], is_list=True), *items[end:])
 
 
 def _items(v: Visitor, target: ast.expr, value: Val, count: int) -> tuple[Val, ...]:

@@ -140,12 +140,6 @@ def k(x: asc.float32[4]):
 #   ^ PA0202: `with` is not supported in a kernel
         x[0] = 1.0
 
-#: a starred assignment
-@asc.kernel
-def k(x: asc.float32[4]):
-    first, *rest = (1, 2, 3)
-#          ^ PA0202: `*` is not supported in a kernel
-
 #: an array spread into a tuple
 @asc.kernel
 def k(x: asc.float32[4]):

@@ -376,3 +376,31 @@ def dead_branches(n: int):
     if mode == "slow":
         z = z.no_such_attribute
     return z if not flag else z.nothing
+
+
+@on((1, 3))
+def starred_names(n: int):
+    first, *rest = (n, 2, 3)
+    *init, last = [n, n + 1]
+    a, *nothing, b = n, 7
+    return first + rest[1], len(rest), init[0] * last, len(nothing), a + b
+
+
+@on((0, 5, 30))
+def endless_until_return(n: int):
+    i = 1
+    while True:
+        i *= 2
+        if i > n:
+            return i
+        i += 1
+
+
+@on((0, 3), (2, 3, 9))
+def search_with_else(n: int, wanted: int):
+    for i in range(n):
+        if i * i >= wanted:
+            break
+    else:
+        return -1
+    return i
