@@ -153,6 +153,13 @@ class Knobs:
         "colour where the output is a terminal",
         "Write no colour codes.",
     )
+    model_check: bool = _knob(
+        "PYASC_MODEL_CHECK",
+        FLAG,
+        True,
+        "on",
+        "Whether the `model` device looks for mistakes. Without it launches are several times as fast.",
+    )
     ascend_home: Path | None = _knob(
         "ASCEND_HOME_PATH",
         PATH,

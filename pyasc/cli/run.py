@@ -48,6 +48,7 @@ Kernel = Callable[..., Any]
 @click.option("--print", "printed", multiple=True, metavar="NAME", help="Print an array after the run.")
 @click.option("--device", metavar="DEVICE", help="cpu, model or npu.")
 @click.option("--blocks", type=click.IntRange(1, 65535), default=1, help="Blocks to launch, for Ascend C.")
+@click.option("--no-check", is_flag=True, help="Let the model only compute, which is several times as fast.")
 @click.option("--time", "timed", is_flag=True, help="Print how long a second run took.")
 def run_command(
     file: str,
@@ -57,16 +58,14 @@ def run_command(
     printed: Sequence[str],
     device: str | None,
     blocks: int,
+    no_check: bool,
     timed: bool,
 ) -> None:
     """Load, run, save."""
-    from pyasc.runtime.device import set_device
-
     if file.endswith(".cpp"):
-        run_ascendc(file, name, arguments, outputs, printed, blocks)
+        run_ascendc(file, name, arguments, outputs, printed, blocks, not no_check)
         return
-    if device is not None:
-        set_device(device)
+    _choose_device(device, no_check)
     values = {key: argument(key, text) for key, text in pairs("--arg", arguments)}
     kernel = load_kernel(file, name)
     before = {key: v.copy() for key, v in values.items() if isinstance(v, np.ndarray)}
@@ -83,6 +82,20 @@ def run_command(
         print(f"{(time.perf_counter() - start) * 1e3:.3f} ms")
 
 
+def _choose_device(name: str | None, no_check: bool) -> None:
+    """Make the device that was asked for the current one. Raises UsageError if it has no checks to leave out."""
+    from pyasc.runtime.device import current_device, set_device
+    from pyasc.runtime.model import ModelDevice
+
+    if name is not None:
+        set_device(name)
+    if no_check:
+        device = current_device()
+        if not isinstance(device, ModelDevice):
+            raise click.UsageError("--no-check is for the model: --device model")
+        device.check = False
+
+
 def run_ascendc(
     file: str,
     name: str | None,
@@ -90,6 +103,7 @@ def run_ascendc(
     outputs: Sequence[str],
     printed: Sequence[str],
     blocks: int,
+    check: bool = True,
 ) -> None:
     """Run a file of Ascend C on the model. Raises Failure with what the model found."""
     from pyasc.model.arguments import parse_argument
@@ -100,7 +114,8 @@ def run_ascendc(
         raise Failure(f"cannot read {file}: no such file")
     try:
         given = [parse_argument(text) for text in arguments]
-        result = run(build_file(Path(file)), [value for _, value in given], entry=name, blocks=blocks)
+        values = [value for _, value in given]
+        result = run(build_file(Path(file)), values, entry=name, blocks=blocks, check=check)
     except ModelError as error:
         raise Failure(str(error)) from None
     names = [key for key, value in given if isinstance(value, Array) and value.output]

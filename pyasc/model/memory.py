@@ -60,31 +60,44 @@ class GlobalMemory:
     """Bytes in global memory, between guard zones and at the alignment the framework gives.
 
     Given to several launches it keeps its contents, and with them which bytes were never written: `undefined` has a
-    byte for each byte, not 0 where that is so, or is None when all are defined.
+    byte for each byte, not 0 where that is so, or is None when all are defined. `source` is an array that it starts
+    as a copy of; with `shared` it is that array, without a copy and without guard zones.
     """
 
     size: int
     name: str = "memory"
     defined: bool = False
     writable: bool = True
+    source: np.ndarray | None = field(default=None, repr=False)
+    shared: bool = False
     block: np.ndarray = field(init=False, repr=False)
     start: int = field(init=False)
     undefined: np.ndarray | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.shared:
+            assert self.source is not None
+            self.block, self.start, self.undefined = _bytes_of(self.source), 0, None
+            return
         self.block = np.empty(self.size + 2 * _GUARD + _ALIGN, dtype=np.uint8)
         self.start = _GUARD + (-(self.block.ctypes.data + _GUARD)) % _ALIGN
         self.block[: self.start] = _GUARD_BYTE
         self.block[self.start + self.size :] = _GUARD_BYTE
-        self.body[:] = 0 if self.defined else _POISON
+        if self.source is not None:
+            self.body[:] = _bytes_of(self.source)
+        else:
+            self.body[:] = 0 if self.defined else _POISON
         self.undefined = None if self.defined else np.full(self.size, 0xFF, np.uint8)
 
     @classmethod
     def holding(cls, data: np.ndarray, name: str = "memory", *, writable: bool = True) -> GlobalMemory:
         """Memory with a copy of an array, all of it defined."""
-        memory = cls(data.nbytes, name, True, writable)
-        memory.body[:] = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-        return memory
+        return cls(data.nbytes, name, True, writable, data)
+
+    @classmethod
+    def over(cls, data: np.ndarray, name: str = "memory") -> GlobalMemory:
+        """The memory of a contiguous array itself, for launches without checks."""
+        return cls(data.nbytes, name, True, True, data, shared=True)
 
     @property
     def body(self) -> np.ndarray:
@@ -104,6 +117,10 @@ class GlobalMemory:
         """Whether nobody wrote past the model into the guard zones."""
         before, after = self.block[: self.start], self.block[self.start + self.size :]
         return bool((before == _GUARD_BYTE).all() and (after == _GUARD_BYTE).all())
+
+
+def _bytes_of(data: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
 
 
 Argument = Array | Workspace | GlobalMemory | Scalar | Struct

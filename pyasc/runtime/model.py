@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyasc import knobs
 from pyasc.passes.analysis.phases import FAULT
 from pyasc.runtime.faults import Faults
 from pyasc.runtime.files import write_atomically
@@ -34,12 +35,13 @@ class ModelFindings(RuntimeError):
         super().__init__(f"the model found {len(findings)} mistake(s) in kernel `{kernel}`:\n{lines}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ModelDevice:
-    """The model of an Ascend core."""
+    """The model of an Ascend core. Kernels that are compiled for it while `check` is off run without its checks."""
 
     name: str = "model"
     pipeline: str = "ascend"
+    check: bool = field(default_factory=lambda: knobs.read().model_check)
 
     def unavailable(self) -> str:
         """Empty, or that there is no C++ compiler."""
@@ -51,21 +53,18 @@ class ModelDevice:
 
     def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
         """Emit Ascend C and compile it for the model, each kernel as a file of its own. Raises BuildError."""
-        return [build_launch(kernel) for kernel in kernels]
+        return [launcher_of(kernel, build_runner(kernel, self.check)) for kernel in kernels]
 
 
-def build_launch(kernel: LoweredKernel) -> Launch:
-    """The launcher of one kernel."""
-    return launcher_of(kernel, build_runner(kernel))
-
-
-def build_runner(kernel: LoweredKernel) -> ModelRunner:
+def build_runner(kernel: LoweredKernel, check: bool = True) -> ModelRunner:
     """What runs the phases of one kernel, compiled."""
     from pyasc.runtime.ascend import ascend_kernel
 
     made = ascend_kernel(kernel, line_comments=True)
     # A kernel that only checks its arguments has nothing for the cores to do.
-    return ModelRunner(made, build_text(made.file.text, made.abi.symbol) if made.phases else None)
+    return ModelRunner(
+        made, build_text(made.file.text, made.abi.symbol) if made.phases else None, check=check
+    )
 
 
 def launcher_of(kernel: LoweredKernel, runner: ModelRunner) -> Launch:
@@ -143,7 +142,8 @@ class ModelRunner:
         addresses, scalars, sizes = split_arguments(self.kernel.abi, values)
         scalars = {name: plain_number(value) for name, value in scalars.items()}
         arrays = arrays_at(self.kernel.abi, addresses, sizes)
-        memory = _Memory(arrays, {param.name for param in self.kernel.abi.returned}, sizes)
+        results = {param.name for param in self.kernel.abi.returned}
+        memory = _Memory(arrays, results, sizes, shared=not self.check)
         self.predicted_us = 0.0
         for launch in self.kernel.launches(scalars, sizes):
             self._phase(launch, memory, sizes)
@@ -188,12 +188,14 @@ class ModelRunner:
 class _Memory:
     """The global memory of one launch, through all of its phases: arguments, results and workspaces by name.
 
-    The caller's arrays are copied when a phase first uses them, and written when all phases are done.
+    The caller's arrays are copied when a phase first uses them, and written when all phases are done; with `shared`,
+    phases use them as they are.
     """
 
     arrays: Mapping[str, np.ndarray]
     results: set[str]
     sizes: Mapping[str, int]
+    shared: bool = False
     held: dict[str, GlobalMemory] = field(default_factory=lambda: dict[str, "GlobalMemory"]())
     written: set[str] = field(default_factory=lambda: set[str]())
 
@@ -215,6 +217,8 @@ class _Memory:
 
         if param.name == FAULT:
             return GlobalMemory.holding(np.zeros(5, np.int64), FAULT)
+        if param.name in self.arrays and self.shared:
+            return GlobalMemory.over(self.arrays[param.name], param.name)
         if param.name in self.arrays and param.name not in self.results:
             return GlobalMemory.holding(self.arrays[param.name], param.name)
         shape = workspace_shape(param, self.sizes)
@@ -232,6 +236,6 @@ class _Memory:
             findings += unwritten(memory, array.itemsize)
         if findings:
             raise ModelFindings(kernel, findings)
-        for name in self.written:
+        for name in () if self.shared else self.written:
             array = self.arrays[name]
             array[...] = self.held[name].array(array.dtype, array.shape)

@@ -33,12 +33,14 @@ void compare_lanes(const T* a, const T* b, bool scalar, uint8_t* out, uint32_t n
     for (uint32_t i = 0; i < n; ++i) {
         flags[i] = holds<T>(MODE, a[i], scalar ? b[0] : b[i]);
     }
+    for (uint32_t i = n; i % 8 != 0; ++i) {
+        flags[i] = 0;
+    }
     for (uint32_t i = 0; i < n; i += 8) {
-        uint32_t byte = 0;
-        for (uint32_t k = 0; k < 8 && i + k < n; ++k) {
-            byte |= static_cast<uint32_t>(flags[i + k]) << k;
-        }
-        out[i / 8] = static_cast<uint8_t>(byte);
+        // Eight bytes of 0 or 1 become eight bits: the product moves byte k to bit 56 + k, and no two of its terms meet.
+        uint64_t eight;
+        memcpy(&eight, flags + i, 8);
+        out[i / 8] = static_cast<uint8_t>((eight * 0x0102040810204080ull) >> 56);
     }
 }
 
@@ -108,6 +110,25 @@ void compare_repeat(CMPMODE mode, DType type, LaneBlock& a, LaneBlock& b, bool s
     half_to_float(reinterpret_cast<uint16_t*>(a.data), a.wide, n);
     half_to_float(reinterpret_cast<uint16_t*>(b.data), b.wide, scalar ? 1 : n);
     compare_mode(mode, a.wide, b.wide, scalar, bits, n);
+}
+
+// Contiguous float lanes without a copy of them; false where they are not that. The mask must not overlap them.
+bool compare_dense(const Region& a, const Region* b, const LaneBlock& scalar, CMPMODE mode, DType type, uint32_t out)
+{
+    const uint32_t bytes = a.plan->repeats * a.plan->lanes / 8;
+    const bool apart = (out + bytes <= a.low || a.high <= out) && (!b || out + bytes <= b->low || b->high <= out);
+    if (type != DType::F32 || !apart || !a.plan->prefix || !a.plan->body_full() || a.plan->tail_count != a.plan->lanes
+        || !a.dense() || (b && !b->dense())) {
+        return false;
+    }
+    const float* left = reinterpret_cast<const float*>(data_at(UB, a.base));
+    const float* right = reinterpret_cast<const float*>(b ? data_at(UB, b->base) : scalar.data);
+    const uint32_t n = a.plan->repeats * a.plan->lanes;
+    for (uint32_t i = 0; i < n; i += CHUNK) {
+        compare_mode(mode, left + i, b ? right + i : right, b == nullptr, data_at(UB, out + i / 8),
+                     std::min<uint32_t>(CHUNK, n - i));
+    }
+    return true;
 }
 
 // One undefined bit for each mask bit that an undefined lane decided.
@@ -187,6 +208,10 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
     }
     LaneBlock la, lb;
     put_scalar(lb, a.dtype, s);
+    if (!launch->check && compare_dense(ra, b ? &rb : nullptr, lb, mode, a.dtype, dst.addr)) {
+        charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
+        return;
+    }
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         collect(ra, r, plan.lanes, la);
         if (b) {
@@ -323,6 +348,72 @@ void select_repeat(const Region& rd, const Region& ra, const Region* rb, uint32_
     }
 }
 
+// The eight bits of each byte as eight lanes of all ones or none.
+template <typename T>
+struct LaneMasks {
+    T of[256][8];
+    LaneMasks()
+    {
+        for (int byte = 0; byte < 256; ++byte) {
+            for (int k = 0; k < 8; ++k) {
+                of[byte][k] = static_cast<T>(T(0) - T((byte >> k) & 1));
+            }
+        }
+    }
+};
+
+// All lanes of contiguous operands, eight at a time, in loops that compilers turn into vectors.
+template <typename T>
+void pick_dense(T* out, const T* a, const T* b, bool scalar, const uint8_t* bits, uint64_t n)
+{
+    static const LaneMasks<T> MASKS;
+    T other[8];
+    std::fill(other, other + 8, b[0]);
+    uint64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        T from[8], mask[8];
+        memcpy(from, a + i, sizeof from);
+        memcpy(mask, MASKS.of[bits[i / 8]], sizeof mask);
+        if (!scalar) {
+            memcpy(other, b + i, sizeof other);
+        }
+        for (int k = 0; k < 8; ++k) {
+            from[k] = static_cast<T>((from[k] & mask[k]) | (other[k] & static_cast<T>(~mask[k])));
+        }
+        memcpy(out + i, from, sizeof from);
+    }
+    for (; i < n; ++i) {
+        out[i] = ((bits[i / 8] >> (i % 8)) & 1) != 0 ? a[i] : scalar ? b[0] : b[i];
+    }
+}
+
+template <typename T>
+void select_dense(const Region& rd, const Region& ra, const Region* rb, const MaskBits& m, uint64_t n,
+                  const uint8_t* scalar)
+{
+    const uint8_t* other = rb ? data_at(UB, rb->base) : scalar;
+    pick_dense(reinterpret_cast<T*>(data_at(UB, rd.base)), reinterpret_cast<const T*>(data_at(UB, ra.base)),
+               reinterpret_cast<const T*>(other), rb == nullptr, m.bits, n);
+    if (!launch->check) {
+        return;
+    }
+    static const T zero = 0;
+    T* u = reinterpret_cast<T*>(undefined_at(UB, rd.base));
+    pick_dense(u, reinterpret_cast<const T*>(undefined_at(UB, ra.base)),
+               rb ? reinterpret_cast<const T*>(undefined_at(UB, rb->base)) : &zero, rb == nullptr, m.bits, n);
+    for (uint64_t i = 0; i < n; i += 8) {
+        for (uint64_t k = i; m.undefined[i / 8] != 0 && k < std::min(n, i + 8); ++k) {
+            u[k] = m.unknown(k) ? static_cast<T>(~T(0)) : u[k];
+        }
+    }
+}
+
+// Whether the destination is one of the sources or apart from it, so that any order of lanes gives the same.
+bool in_place_or_apart(const Region& d, const Region& s)
+{
+    return d.base == s.base || d.high <= s.low || s.high <= d.low;
+}
+
 bool selectable(DType type, SELMODE mode, bool scalar, Loc loc)
 {
     if (type != DType::F16 && type != DType::F32) {
@@ -386,7 +477,16 @@ void select(const View& dst, const View& mask, const View& a, const View* b, Sca
         unknown.assign(undefined_at(UB, mask.addr), undefined_at(UB, mask.addr) + rm.bytes);
     }
     const MaskBits m{bits.data(), launch->check ? unknown.data() : nullptr};
-    for (uint32_t r = 0; r < plan.repeats; ++r) {
+    const bool ordered = in_place_or_apart(rd, ra) && (!b || in_place_or_apart(rd, rb));
+    const bool dense = ordered && plan.prefix && plan.body_full() && rd.dense() && ra.dense() && (!b || rb.dense());
+    if (dense && !repeated) {
+        if (esize == 2) {
+            select_dense<uint16_t>(rd, ra, b ? &rb : nullptr, m, total, scalar.data);
+        } else {
+            select_dense<uint32_t>(rd, ra, b ? &rb : nullptr, m, total, scalar.data);
+        }
+    }
+    for (uint32_t r = dense && !repeated ? plan.repeats : 0; r < plan.repeats; ++r) {
         const uint64_t first = repeated ? 0 : uint64_t(r) * plan.lanes;
         if (esize == 2) {
             select_repeat<uint16_t>(rd, ra, b ? &rb : nullptr, r, m, first, scalar.data);

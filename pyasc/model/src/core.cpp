@@ -246,13 +246,15 @@ LocalMemory& open_memory(Space space)
     LocalMemory& m = core->mem[space];
     m.size = static_cast<uint32_t>(launch->number(SIZE_KEYS[space]));
     m.used = true;
+    if (!launch->check) {
+        m.data.resize(m.size + 64, 0xff);
+        return m;
+    }
     // NaN in every float format, so that a lane nobody wrote spoils what it reaches.
     m.data.assign(m.size + 64, 0xff);
-    if (launch->check) {
-        m.undefined.assign(m.size + 64, 0xff);
-        m.cells.assign(m.size / 32 + 2, Cell{});
-        m.split.clear();
-    }
+    m.undefined.assign(m.size + 64, 0xff);
+    m.cells.assign(m.size / 32 + 2, Cell{});
+    m.split.clear();
     return m;
 }
 
