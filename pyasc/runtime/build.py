@@ -204,6 +204,10 @@ def build_unit(
         except BuildError as error:
             raise _with_kept_source(error, source, options) from None
         if options.save_temps is not None:
+            if toolchain.kind == "zig":
+                # It keeps nothing of what it makes on the way, so that the assembly takes a run of its own.
+                assembly = ["-S", str(source), "-o", str(source.with_suffix(".s"))]
+                (runs or CompilerRuns()).run([*_compiler_and_options(toolchain, options), *assembly], scratch)
             _save_temps(scratch, options.save_temps)
         os.replace(built, output)
     return output
@@ -217,13 +221,17 @@ def compile_command(
     options: BuildOptions,
 ) -> list[str]:
     """The one command that makes `built` of `source`."""
-    command = [*toolchain.argv, *toolchain.flags, f"-O{options.opt_level}", *options.extra_flags]
-    command += [f"-I{directory}" for directory in options.include_dirs]
+    command = _compiler_and_options(toolchain, options)
     if options.save_temps is not None and toolchain.kind != "zig":
         command.append("-save-temps=obj")
     if product == "object":
         return [*command, "-c", str(source), "-o", str(built)]
     return [*command, "-shared", str(source), "-o", str(built), "-Wl,--as-needed", "-lm"]
+
+
+def _compiler_and_options(toolchain: Toolchain, options: BuildOptions) -> list[str]:
+    command = [*toolchain.argv, *toolchain.flags, f"-O{options.opt_level}", *options.extra_flags]
+    return [*command, *(f"-I{directory}" for directory in options.include_dirs)]
 
 
 def link_shared(objects: Sequence[Path], output: Path, toolchain: Toolchain) -> Path:
@@ -318,7 +326,7 @@ def _run_checked(command: Sequence[str], built: Path, runs: CompilerRuns) -> Non
     """Runs a compiler in the directory of `built`, and makes sure that it has made it."""
     status, output = runs.run(command, built.parent)
     complete = status == 0 and _is_elf(built)
-    if not complete and any(message in output for message in _DISK_FULL_MESSAGES):
+    if not complete and (any(text in output for text in _DISK_FULL_MESSAGES) or _is_full(built.parent)):
         raise DiskFullError(built.parent.parent, built.name)
     if status < 0:
         name = signal.Signals(-status).name
@@ -327,6 +335,11 @@ def _run_checked(command: Sequence[str], built: Path, runs: CompilerRuns) -> Non
         raise BuildError(f"the C++ compiler failed (exit status {status})", command, output)
     if not complete:
         raise BuildError("the C++ compiler reported success but wrote no ELF file", command, output)
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether no block is left, as compilers that end without a word about it find."""
+    return os.statvfs(directory).f_bavail == 0
 
 
 def _is_elf(path: Path) -> bool:

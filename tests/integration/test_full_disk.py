@@ -45,6 +45,8 @@ def fill(disk: Path, leave: int) -> None:
 @pytest.mark.parametrize("leave", [0, 4096, 8192, 12288])
 def test_a_full_disk_gives_one_error_and_leaves_nothing(small_disk: Path, leave: int):
     toolchain = find_toolchain()
+    if toolchain.kind == "zig" and leave > 4096:
+        pytest.skip("what zig writes would fit")
     cache = KernelCache(small_disk / "cache", 1 << 30)
     fill(small_disk, leave)
     before = sorted(small_disk.rglob("*"))

@@ -209,8 +209,7 @@ def test_save_temps_shows_source_and_assembly(tmp_path: Path, compiler: Toolchai
     temps = tmp_path / "deep" / "temps"
     build_shared(ANSWER % 1, tmp_path / "k.so", compiler, BuildOptions(save_temps=temps))
     assert {"k.cpp", "k.so"} <= names(temps)
-    if compiler.kind != "zig":
-        assert any(name.endswith(".s") for name in names(temps))
+    assert any(name.endswith(".s") for name in names(temps))
 
 
 def test_optimisation_levels_are_checked():
