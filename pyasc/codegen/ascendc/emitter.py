@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS
-from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering, lower_mixed
+from pyasc.codegen.ascendc.lower import EmitOptions, KernelLowering
+from pyasc.codegen.ascendc.mixed import lower_mixed
 from pyasc.codegen.ascendc.render import render_unit
 from pyasc.ir.ascend_calls import POSITION_SPACES
 from pyasc.ir.dialects import arith, asc
