@@ -33,11 +33,12 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "bitwise_or bitwise_xor left_shift right_shift"
     ),
     "pyasc.language.arrays": _words(
-        "all any arange argmax argmin argsort avg_pool2d broadcast_to clip concatenate conv2d cumprod "
+        "all any arange argmax argmin argsort broadcast_to clip concatenate cumprod "
         "cumsum dot einsum empty empty_like eye full full_like gelu layer_norm log_softmax matmul max "
-        "max_pool2d mean min ones ones_like pad prod reciprocal relu reshape rms_norm sigmoid silu "
+        "mean min ones ones_like pad prod reciprocal relu reshape rms_norm sigmoid silu "
         "softmax sort split square stack std sum take topk transpose var where zeros zeros_like"
     ),
+    "pyasc.language.windows": _words("avg_pool2d conv2d max_pool2d"),
     "pyasc.language.constants": _words("e inf nan pi"),
     "pyasc.language": ("random",),
     "pyasc.language.precision": ("precision",),

@@ -45,6 +45,7 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Visitor
 from pyasc.language import arrays, composed, loops, random
 from pyasc.language import memory as buffers
+from pyasc.language import windows as images
 
 Lowering = Callable[..., Val]
 _FLOAT_ZERO = Const(0.0)
@@ -266,10 +267,8 @@ _LANGUAGE: dict[Any, Lowering] = {
         getattr(arrays, name): getattr(reductions, name)
         for name in "prod mean var std argmax argmin cumsum cumprod".split()
     },
-    **{
-        getattr(arrays, name): getattr(windows, name)
-        for name in "sort argsort topk pad conv2d max_pool2d avg_pool2d".split()
-    },
+    **{getattr(arrays, name): getattr(windows, name) for name in "sort argsort topk pad".split()},
+    **{getattr(images, name): getattr(windows, name) for name in images.__all__},
     random._words: lambda v, key, shape: call_composed(v, composed.random_words, key, shape),
     random._hashed: lambda v, key, x, y: call_composed(v, composed.threefry, key, x, y),
     **{getattr(arrays, name): getattr(rearrange, name) for name in "stack split take einsum".split()},
