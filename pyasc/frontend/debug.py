@@ -20,13 +20,13 @@ from pyasc.language import debug
 def text_of(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
     """A format string and its values, from an f-string, a string or any value."""
     if isinstance(node, ast.JoinedStr):
-        parts = [_part(v, each) for each in node.values]
+        parts = [_part(v, each, node) for each in node.values]
     else:
         parts = [_shown(v, v.expr(node), node)]
     return "".join(text for text, _ in parts), [value for _, values in parts for value in values]
 
 
-def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
+def _part(v: Visitor, node: ast.expr, whole: ast.JoinedStr) -> tuple[str, list[Value]]:
     if isinstance(node, ast.Constant):
         return escaped(str(node.value)), []
     assert isinstance(node, ast.FormattedValue)
@@ -35,8 +35,9 @@ def _part(v: Visitor, node: ast.expr) -> tuple[str, list[Value]]:
         return text, values
     spec, inner = text_of(v, node.format_spec)
     if inner:
+        # Before Python 3.12 the parts of an f-string have no place of their own.
         raise v.error(
-            node.format_spec,
+            whole,
             "PA0202",
             "a format that is computed at run time is not supported in a kernel",
             hint="write the format out, such as {x:.3f}",

@@ -17,6 +17,7 @@ from pyasc.runtime.bisheng import DeviceUnit, compile_commands, link_command, py
 from pyasc.runtime.cann import Cann
 from pyasc.runtime.elf import ElfError, parse_elf, with_section
 from pyasc.runtime.npu import packed
+from pyasc.runtime.toolchain import default_toolchain
 
 CANN = Cann(Path("/cann"), Path("/cann/bin/bisheng"), Path("/cann/bin/ld.lld"))
 TIKCFW = "/cann/compiler/tikcpp/tikcfw"
@@ -109,10 +110,12 @@ void entry()
 
 
 def test_a_section_is_added_and_the_file_works_as_before(tmp_path: Path) -> None:
-    source = tmp_path / "k.c"
-    source.write_text("int seven(void) { return 7; }")
+    source = tmp_path / "k.cpp"
+    source.write_text('extern "C" int seven(void) { return 7; }')
     library = tmp_path / "k.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    subprocess.run(
+        [*default_toolchain().argv, "-shared", "-fPIC", str(source), "-o", str(library)], check=True
+    )
     before = library.read_bytes()
     after = with_section(with_section(before, ".pyasc.one", b"first"), ".pyasc.two", b"second" * 1000)
     library.write_bytes(after)
