@@ -170,8 +170,11 @@ class _Tensors(Writer):
                 value = eval(form.format(*names), {"asc": asc, "np": np}, names)
         except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
             raise _Invalid from error
+        value = np.asarray(value)
         if "asc.float64" not in form:
-            value = self.narrowed(np.asarray(value), terms)
+            wide, value = value, self.narrowed(value, terms)
+            if how == "jump" and wide.dtype != value.dtype:  # float64 jumps elsewhere than float32
+                raise _Invalid
         if "{0}." in form or any(word in form for word in _OF_ARRAYS):
             self.require_axes(terms[0])
         if value.size > MOST_ELEMENTS or value.dtype.name not in set(DTYPES) | {"uint64", "uint16"}:
@@ -489,7 +492,9 @@ class _Tensors(Writer):
             if size and size % d == 0:
                 options += [f"{{0}}.reshape({d}, {size // d})", f"asc.reshape({{0}}, (-1, {d}))"]
         options.append("{0}[None]")
-        return self.make("bits", self.pick(options), a)
+        made = self.make("bits", self.pick(options), a)
+        # Where NumPy gives a second name for the memory, kernels give a new array.
+        return Term(made.text, made.value.copy(), made.exact) if "None" not in made.text[-7:] else made
 
     def join(self, room: int) -> Term:
         a = self.term(room)
