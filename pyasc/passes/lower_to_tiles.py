@@ -55,7 +55,7 @@ from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
-from pyasc.passes.analysis.tile_rows import of_apply, of_loop
+from pyasc.passes.analysis.tile_rows import is_column, of_apply, of_loop, one_wide
 from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
 from pyasc.passes.analysis.writeback import plain
@@ -318,7 +318,13 @@ def _rows_or_lines(work: st.Apply | scf.For, at: Builder, soc: Soc, lines: bool)
                 return lower_rows(work, rows, soc)
         except NotVector:
             pass
-    return lower_lines(work, _read(work, at, lines=True), soc)
+    try:
+        return lower_lines(work, _read(work, at, lines=True), soc)
+    except NotVector:
+        if not isinstance(work, st.Apply) or not is_column(work):
+            raise
+        one_wide(work)
+        return lower_rows(work, of_apply(work, at), soc)
 
 
 def _read(work: st.Apply | scf.For, at: Builder, lines: bool = False) -> RowWork:

@@ -308,3 +308,24 @@ def test_more_arrays_than_a_core_has_buffers_for() -> None:
         agree(many_arrays, arrays, bound=1e-5)
     on_vector(many_neighbours)
     on_vector(many_arrays)
+
+
+@asc.kernel
+def first_columns(p: asc.float32[R, C], q: asc.float32[R], r: asc.float32[R, C]):
+    for i in asc.parallel_for(R):
+        p[i, 1] = p[i, 0] * 2.0 + q[i]
+        r[i, 0] = 1.0
+
+
+@asc.kernel
+def half_columns(p: asc.float16[R, C]):
+    for i in asc.parallel_for(R):
+        p[i, 1] = p[i, 0] + p[i, 2]
+
+
+def test_single_columns() -> None:
+    for shape in ((2, 3), (9, 31), (300, 65), (700, 5)):
+        agree(first_columns, [f32(*shape), f32(shape[0]), f32(*shape)], bound=1e-6)
+        agree(half_columns, [f32(*shape).astype(np.float16)])
+    on_vector(first_columns)
+    on_vector(half_columns)

@@ -384,6 +384,9 @@ class Methods:
         if isinstance(op, tile.Reduce) and cover_of(op.source) == SPACED:
             pack(at, tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0]))
             return
+        if isinstance(op, tile.Broadcast) and cover_of(op.target) == SPACED:
+            spread_over(at, tensors.of(op.source), tensors.of(op.target), self.phase.value(op.sizes[0]))
+            return
         if not any(cover_of(value) == FULL for value in _tiles(op)):
             self._line(tensors, op)
             return

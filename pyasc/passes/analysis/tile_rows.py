@@ -15,7 +15,7 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, st
 from pyasc.ir.dtypes import f32, i32, i64
 from pyasc.ir.sizes import SizeExpr, constant
-from pyasc.ir.types import RefType, dtype_of
+from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import (
     Nest,
     Polynomials,
@@ -53,6 +53,24 @@ def of_apply(op: st.Apply, at: Builder, lines: bool = False) -> RowWork:
     if kinds[-1] not in ("parallel", "reduction") or any(kind != "parallel" for kind in kinds[:-1]):
         raise refuse("a reduction over an outer axis", op.loc)
     return _Reader(at, op, lines).apply_alone(op)
+
+
+def is_column(op: st.Apply) -> bool:
+    """Whether one parallel iterator walks elements that are rows apart."""
+    return op.iterators == ("parallel",) and not op.combined
+
+
+def one_wide(op: st.Apply) -> None:
+    """Give an op of one iterator columns: a single one, so that what it walks are rows."""
+    block = op.body.block
+    column = block.add_arg(ScalarType(i64), "column")
+    block.args.insert(1, block.args.pop())
+    for number, arg in enumerate(block.args):
+        arg.index = number
+    assert not column.uses
+    op.iterators = (*op.iterators, "parallel")
+    op.lower = (*op.lower, const(0))
+    op.upper = (*op.upper, const(1))
 
 
 def of_columns(op: st.Apply, at: Builder, lines: bool) -> tuple[RowWork, list[Operand]]:
@@ -215,7 +233,7 @@ class _Reader:
                 raise refuse(f"{op.name} in a parallel loop", op.loc)
 
     def _row_apply(self, op: st.Apply) -> None:
-        if op.rank != 1 or op.iterators[0] not in ("parallel", "reduction"):
+        if op.rank > 1 or any(kind not in ("parallel", "reduction") for kind in op.iterators):
             raise refuse("a loop nest within a row", op.loc)
         outer = [self.work.nest.expr(symbol) for symbol in op.symbols]
 
@@ -234,6 +252,9 @@ class _Reader:
             known = [expr for expr in made if expr is not None]
             return AffineMap(tuple(known)) if len(known) == len(made) else None
 
+        if op.rank == 0:
+            self._structured(op, unshifted, alone=True)
+            return
         whole: WholeMap = unshifted
         bounds = [placed(op.lower[0]), placed(op.upper[0])]
         low, high = bounds
@@ -470,7 +491,9 @@ class _Reader:
         cover = self._cover(ref, map_)
         if cover == "" and not self.work.rows:
             cover = COLUMN
-        if cover not in (FULL, COLUMN):
+        if cover == SPACED and dtype_of(ref.type).bits in (16, 32):
+            value = self.legaliser.register(value, COLUMN)
+        elif cover not in (FULL, COLUMN):
             raise refuse(f"one element of `{ref.name}` for several rows", self.legaliser.loc)
         if cover == FULL:
             value = self.legaliser.full(value)
