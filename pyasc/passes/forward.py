@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import mem, scf
@@ -163,11 +164,16 @@ class _Contents:
 
 class _Forwarder:
     def __init__(self, func: Func, context: Context, watched: set[Value]) -> None:
+        self.func = func
         self.context = context
         self.watched = watched
         self.changed = False
-        self.ranges = Ranges(func)
         self.effects = EffectTable()
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """Bounds, made when two elements are first compared: forwarding changes none."""
+        return Ranges(self.func)
 
     def visit(self, block: Block, contents: _Contents) -> None:
         for op in block:
