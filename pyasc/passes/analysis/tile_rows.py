@@ -13,20 +13,18 @@ from collections.abc import Callable, Sequence
 from pyasc.ir.affine import AffineExpr, AffineMap, const
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, scf, st
-from pyasc.ir.dtypes import f32, i32, i64
+from pyasc.ir.dtypes import i64
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import (
     Nest,
     Polynomials,
     constant_of,
-    index,
-    integer_of,
     materialise,
 )
-from pyasc.passes.analysis.arg_extremes import ArgExtreme, arg_extreme
+from pyasc.passes.analysis.arg_extremes import arg_extreme
 from pyasc.passes.analysis.phases import written_operands
-from pyasc.passes.analysis.row_work import IDENTITIES, Columns, RowWork
+from pyasc.passes.analysis.row_work import Columns, RowWork
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_counters import Counter, Interval
@@ -34,9 +32,9 @@ from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_loops import LoopReader
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
+from pyasc.passes.analysis.tile_reductions import RowReductions
 
 _EXTREMES = ("maximum", "minimum", "pymax", "pymin")
-_PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 WholeMap = Callable[[AffineMap], "AffineMap | None"]
 """From an access of an op within a row to the access of the whole nest."""
@@ -293,7 +291,7 @@ class _Reader:
         yielded = self.builder.body(op)
         extreme = None if alone or not op.inits else arg_extreme(op)
         if extreme is not None and _grows(op.body.block.terminator.operands[1], block.args[op.rank - 1]):
-            value, place = self._place(op, extreme, yielded)
+            value, place = self._reductions().place(op, extreme, yielded)
             self._output(op.outputs[0], op.output_maps[0], value, whole, op)
             self._output(op.outputs[1], op.output_maps[1], place, whole, op)
             return
@@ -308,7 +306,7 @@ class _Reader:
                     self._input(ref, map_, whole, alone, op) if init is None else self.legaliser.operand(init)
                 )
                 whole_number = dtype_of(ref.type) is i64
-                value = self._reduced(combined[number], value, guard, start, whole_number)
+                value = self._reductions().reduced(combined[number], value, guard, start, whole_number)
                 self.work.reduces = True
             elif role != "write":
                 raise refuse("a running value along a row", op.loc)
@@ -318,86 +316,8 @@ class _Reader:
             position += role != "write"
             self._output(ref, map_, value, whole, op)
 
-    def _place(
-        self, op: st.Apply, extreme: ArgExtreme, yielded: Sequence[Operand]
-    ) -> tuple[Operand, Operand]:
-        """An extreme, then the least number of an element that equals it; NaN equals nothing."""
-        legaliser, wide = self.legaliser, self.builder.wide
-        element, number = legaliser.register(yielded[0]), legaliser.register(yielded[1])
-        interval = wide.intervals.known.get(number)
-        if interval is None:
-            raise refuse("a place that is no counter of the row", op.loc)
-        wide.intervals.fit(interval, 1 << 24)
-        plain = legaliser.compare("eq", [element, element])
-        identity = legaliser.number(IDENTITIES[extreme.fn], element.dtype)
-        real = element
-        if not extreme.nan_wins:
-            real = legaliser.register(legaliser.select([plain, element, identity]))
-        best = legaliser.reduce(extreme.fn, real)
-        hit = legaliser.compare("eq", [element, best])
-        if extreme.nan_wins:
-            hit = legaliser.logical("or", [hit, legaliser.inverted(plain)])
-        beyond = legaliser.number(float(1 << 24), f32)
-        where = legaliser.select([hit, legaliser.cast(number, f32), beyond])
-        place = legaliser.cast(legaliser.reduce("minimum", where), i32)
-        wide.intervals.hold(place, wide.intervals.between(0, 1 << 24))
-        self.work.reduces = True
-        first, init = (legaliser.operand(value) for value in op.inits)
-        if extreme.nan_wins and isinstance(first, Value) and constant_of(first) == IDENTITIES[extreme.fn]:
-            return best, place
-        if extreme.nan_wins:
-            raise refuse("an extreme with its place that starts from some element", op.loc)
-        wins = legaliser.compare("gt" if extreme.fn == "maximum" else "lt", [best, first])
-        return legaliser.select([wins, best, first]), legaliser.select([wins, place, wide.narrow(init)])
-
-    def _reduced(
-        self, fn: str | None, value: Operand, guard: Operand | None, start: Operand, wide: bool
-    ) -> Operand:
-        if fn is None:
-            raise refuse("a reduction with results that depend on each other", self.legaliser.loc)
-        plain = _PYTHON.get(fn, fn)
-        if plain not in IDENTITIES:
-            raise refuse(f"a reduction by `{fn}`", self.legaliser.loc)
-        register = self.legaliser.register(value)
-        identity = self.legaliser.number(IDENTITIES[plain], register.dtype)
-        element = register
-        if guard is not None:
-            register = self.legaliser.register(self.legaliser.select([guard, register, identity]))
-        if fn in _PYTHON and register.dtype.is_float:
-            # A NaN among the elements never wins; one in the running value stays.
-            real = self.legaliser.compare("eq", [register, register])
-            register = self.legaliser.register(self.legaliser.select([real, register, identity]))
-        made = self.legaliser.reduce(plain, register)
-        if wide:
-            return self._of_wide(plain, element, made, start)
-        if isinstance(start, Value) and constant_of(start) == constant_of(identity):
-            return made
-        return self.legaliser.elementwise(fn, [start, made])
-
-    def _of_wide(self, fn: str, element: Register, made: Register, start: Operand) -> Operand:
-        """A reduction of 64-bit integers that stays within 32. Raises NotVector unless the elements are small."""
-        wide = self.builder.wide
-        interval = wide.intervals.known.get(element)
-        ends = [] if interval is None else [integer_of(interval.low), integer_of(interval.high)]
-        if interval is None or any(end is None or abs(end) > 1 << 16 for end in ends):
-            raise refuse("a reduction of integers of 64 bits", self.legaliser.loc)
-        if fn == "add":
-            _, extent = self.work.column_values(self.at, ()) if self.work.even else (None, None)
-            if extent is None:
-                raise refuse("a sum of integers of 64 bits over rows that differ", self.legaliser.loc)
-            most = binary(self.at, "maximum", extent, 0)
-            sums = wide.intervals.combine("mul", [interval, Interval(index(self.at, 0), most)])
-            assert sums is not None
-            interval = sums
-        wide.intervals.hold(made, interval)
-        if isinstance(start, Value) and constant_of(start) == 0 and fn == "add":
-            return made
-        result = self.legaliser.elementwise(fn, [wide.narrow(start), made])
-        both = wide.intervals.combine(fn, [wide.interval(start), interval])
-        assert both is not None
-        assert isinstance(result, Register)
-        wide.intervals.hold(result, both)
-        return result
+    def _reductions(self) -> RowReductions:
+        return RowReductions(self.builder, self.work, self.at)
 
     def _input(self, ref: Value, map_: AffineMap, whole: WholeMap, alone: bool, op: st.Apply) -> Operand:
         if ref in self.work.locals:

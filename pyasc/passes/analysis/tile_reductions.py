@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions along a row, as instructions that the vector unit has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import st
+from pyasc.ir.dtypes import f32, i32
+from pyasc.passes.analysis.affine import constant_of, index, integer_of
+from pyasc.passes.analysis.arg_extremes import ArgExtreme
+from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
+from pyasc.passes.analysis.tile_body import BodyBuilder
+from pyasc.passes.analysis.tile_counters import Interval
+from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_program import Operand, Register
+
+_PYTHON = {"pymax": "maximum", "pymin": "minimum"}
+
+
+@dataclass
+class RowReductions:
+    """Translates what is combined along the rows of some work; `at` stands where the host's values are."""
+
+    builder: BodyBuilder
+    work: RowWork
+    at: Builder
+
+    def place(self, op: st.Apply, extreme: ArgExtreme, yielded: Sequence[Operand]) -> tuple[Operand, Operand]:
+        """An extreme, then the least number of an element that equals it; NaN equals nothing."""
+        legaliser, wide = self.builder.legaliser, self.builder.wide
+        element, number = legaliser.register(yielded[0]), legaliser.register(yielded[1])
+        interval = wide.intervals.known.get(number)
+        if interval is None:
+            raise refuse("a place that is no counter of the row", op.loc)
+        wide.intervals.fit(interval, 1 << 24)
+        plain = legaliser.compare("eq", [element, element])
+        identity = legaliser.number(IDENTITIES[extreme.fn], element.dtype)
+        real = element
+        if not extreme.nan_wins:
+            real = legaliser.register(legaliser.select([plain, element, identity]))
+        best = legaliser.reduce(extreme.fn, real)
+        hit = legaliser.compare("eq", [element, best])
+        if extreme.nan_wins:
+            hit = legaliser.logical("or", [hit, legaliser.inverted(plain)])
+        beyond = legaliser.number(float(1 << 24), f32)
+        where = legaliser.select([hit, legaliser.cast(number, f32), beyond])
+        place = legaliser.cast(legaliser.reduce("minimum", where), i32)
+        wide.intervals.hold(place, wide.intervals.between(0, 1 << 24))
+        self.work.reduces = True
+        first, init = (legaliser.operand(value) for value in op.inits)
+        if extreme.nan_wins and isinstance(first, Value) and constant_of(first) == IDENTITIES[extreme.fn]:
+            return best, place
+        if extreme.nan_wins:
+            raise refuse("an extreme with its place that starts from some element", op.loc)
+        wins = legaliser.compare("gt" if extreme.fn == "maximum" else "lt", [best, first])
+        return legaliser.select([wins, best, first]), legaliser.select([wins, place, wide.narrow(init)])
+
+    def reduced(
+        self, fn: str | None, value: Operand, guard: Operand | None, start: Operand, wide: bool
+    ) -> Operand:
+        """What a row is combined to by a function, from a start; `wide` numbers are of 64 bits. Raises NotVector."""
+        if fn is None:
+            raise refuse("a reduction with results that depend on each other", self.builder.legaliser.loc)
+        plain = _PYTHON.get(fn, fn)
+        if plain not in IDENTITIES:
+            raise refuse(f"a reduction by `{fn}`", self.builder.legaliser.loc)
+        register = self.builder.legaliser.register(value)
+        identity = self.builder.legaliser.number(IDENTITIES[plain], register.dtype)
+        element = register
+        if guard is not None:
+            register = self.builder.legaliser.register(
+                self.builder.legaliser.select([guard, register, identity])
+            )
+        if fn in _PYTHON and register.dtype.is_float:
+            # A NaN among the elements never wins; one in the running value stays.
+            real = self.builder.legaliser.compare("eq", [register, register])
+            register = self.builder.legaliser.register(
+                self.builder.legaliser.select([real, register, identity])
+            )
+        made = self.builder.legaliser.reduce(plain, register)
+        if wide:
+            return self._of_wide(plain, element, made, start)
+        if isinstance(start, Value) and constant_of(start) == constant_of(identity):
+            return made
+        return self.builder.legaliser.elementwise(fn, [start, made])
+
+    def _of_wide(self, fn: str, element: Register, made: Register, start: Operand) -> Operand:
+        """A reduction of 64-bit integers that stays within 32. Raises NotVector unless the elements are small."""
+        wide = self.builder.wide
+        interval = wide.intervals.known.get(element)
+        ends = [] if interval is None else [integer_of(interval.low), integer_of(interval.high)]
+        if interval is None or any(end is None or abs(end) > 1 << 16 for end in ends):
+            raise refuse("a reduction of integers of 64 bits", self.builder.legaliser.loc)
+        if fn == "add":
+            _, extent = self.work.column_values(self.at, ()) if self.work.even else (None, None)
+            if extent is None:
+                raise refuse("a sum of integers of 64 bits over rows that differ", self.builder.legaliser.loc)
+            most = binary(self.at, "maximum", extent, 0)
+            sums = wide.intervals.combine("mul", [interval, Interval(index(self.at, 0), most)])
+            assert sums is not None
+            interval = sums
+        wide.intervals.hold(made, interval)
+        if isinstance(start, Value) and constant_of(start) == 0 and fn == "add":
+            return made
+        result = self.builder.legaliser.elementwise(fn, [wide.narrow(start), made])
+        both = wide.intervals.combine(fn, [wide.interval(start), interval])
+        assert both is not None
+        assert isinstance(result, Register)
+        wide.intervals.hold(result, both)
+        return result
