@@ -79,7 +79,7 @@ class _Kernels(Elements):
         self.for_model = for_model
         self.exact = self.chance(0.8 if for_model else 0.6)
         self.size = 0
-        self.deepest = 1
+        self.nests: set[tuple[str | int, ...]] = set()
         self.arrays = []
         self.numbers = {}
 
@@ -124,8 +124,8 @@ class _Kernels(Elements):
         while True:
             sizes = {size: self.pick(extents) for size in SIZES}
             volumes = [prod(sizes[d] if isinstance(d, str) else d for d in a.dims) for a in self.arrays]
-            largest = sorted(sizes.values())[-min(self.deepest, 3) :]
-            if max(volumes) <= scale * MOST_ELEMENTS and prod(largest) <= scale * MOST_TURNS:
+            turns = [prod(sizes[d] if isinstance(d, str) else d for d in nest) for nest in self.nests]
+            if max(volumes) <= scale * MOST_ELEMENTS and max(turns, default=0) <= scale * MOST_TURNS:
                 return sizes
 
     def choose_arrays(self) -> None:
@@ -269,15 +269,12 @@ class _Kernels(Elements):
         self.arrays = [a for a in self.arrays if a.name not in hidden]
         own = {a.name: names for a in written}
         scope = Scope(counters, {}, own)
-        self.deepest = max(self.deepest, len(counters))
         self.body(2, scope, len(counters), written)
         self.arrays = kept
         return None
 
     def loop(self, depth: int, scope: Scope, targets: list[Array] | None = None) -> None:
         """A sequential loop; within a parallel one, `targets` are what may be written."""
-        level = len(scope.counters) + 1
-        self.deepest = max(self.deepest, level)
         kind = self.pick(
             ("plain",) * 6 + ("inner",) * 3 + ("triangle", "tiled", "backward", "step", "while", "values")
         )
@@ -373,6 +370,7 @@ class _Kernels(Elements):
         dtype = target.dtype
         kind = self.pick(("sum", "sum", "sum of products", "min", "max", "argmax", "count"))
         self.features[kind] += 1
+        self.nests.add(tuple(c.size for c in scope.counters))
         start = self.strong(dtype, outer) if self.chance(0.3) else "0.0" if dtype in FLOATS else "0"
         self.put(depth, f"{acc} = {0 if kind == 'count' else start}")
         if kind == "argmax":
@@ -423,6 +421,7 @@ class _Kernels(Elements):
         self, depth: int, scope: Scope, level: int, targets: list[Array] | None, jumps: bool = True
     ) -> None:
         """Statements in a loop."""
+        self.nests.add(tuple(c.size for c in scope.counters))
         for _ in range(self.pick((1, 1, 2, 2, 3))):
             self.size += 1
             kinds = {"store": 5, "update": 3, "temporary": 2, "guard": 3}
