@@ -150,3 +150,15 @@ def test_bits(n: int) -> None:
     x, out = numbers(n, np.uint32), np.zeros(n, np.uint32)
     bits(x, out)
     assert np.array_equal(out, (x >> np.uint32(3)) ^ (x << np.uint32(2)) & np.uint32(0xFF))
+
+
+@asc.kernel
+def bits_of_halves(x: asc.float16[N]):
+    return (asc.signbit(x) | asc.isnan(x)) ^ asc.isfinite(x) & asc.isinf(x), asc.signbit(x) + (x > 1)
+
+
+def test_tests_of_halves_are_bools() -> None:
+    x = np.array([1.5, -2.0, -0.0, np.nan, np.inf, -np.inf], np.float16)
+    first, second = bits_of_halves(x)
+    assert np.array_equal(first, (np.signbit(x) | np.isnan(x)) ^ np.isfinite(x) & np.isinf(x))
+    assert np.array_equal(second, np.signbit(x) + (x > 1))

@@ -125,7 +125,7 @@ def _as_single(value: float) -> float:
 
 def elementwise(fn: str, dtype: DType, args: list[Expr]) -> Expr:
     """`fn` applied to operands of `dtype` (of the values chosen from, for a selection)."""
-    if dtype in HALVES and fn not in _COMPARISONS and fn != "select" and not fn.startswith("is"):
+    if dtype in HALVES and fn not in (*_COMPARISONS, "select", "isnan", "isinf", "isfinite", "signbit"):
         return _rounded(_plain(fn, dtypes.f32, args), dtype)
     return _plain(fn, dtype, args)
 
