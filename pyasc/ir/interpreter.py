@@ -59,6 +59,7 @@ def interpret(
     reverse_parallel: bool = False,
     launch: Callable[[str, int, list[Any]], None] | None = None,
     observe: Callable[[Frame, Operation], None] | None = None,
+    failed: Callable[[Operation, list[Any]], None] | None = None,
 ) -> tuple[Any, ...]:
     """Run a function of the module; returns what its `func.return` lists, which is nothing for a lowered kernel.
 
@@ -66,7 +67,8 @@ def interpret(
     read and written in place, and a number for a scalar. `sizes` binds symbolic sizes; those that are left out are
     taken from the shapes of the arguments. `emit` receives each printed text. `reverse_parallel` runs parallel
     loops backwards, which must not change any result. `launch` receives the kernel, the number of cores and the
-    scalars of each `func.launch` of a host function. `observe` is called before each operation.
+    scalars of each `func.launch` of a host function. `observe` is called before each operation. `failed` receives each
+    check that fails and its values, and may raise what it likes.
 
     Raises ValueError or TypeError for arguments that do not fit, the Python exception that a check in the kernel
     asks for, and InterpreterError when the IR itself does what no valid IR does.
@@ -80,6 +82,7 @@ def interpret(
         reverse_parallel,
         launch,
         observe,
+        failed,
     )
     if len(args) != len(func.params):
         raise TypeError(f"{symbol} takes {len(func.params)} arguments, got {len(args)}")

@@ -62,6 +62,8 @@ def _if(frame: Frame, op: scf.If) -> Sequence[Any]:
 
 def _check(frame: Frame, op: py.Check) -> Sequence[Any]:
     if not frame[op.condition]:
+        if frame.runtime.failed is not None:
+            frame.runtime.failed(op, list(frame.all(op.values)))
         raise exception_class(op.error)(op.message.format(*frame.all(op.values)))
     return ()
 

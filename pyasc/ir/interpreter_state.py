@@ -60,6 +60,7 @@ class Runtime:
     reverse_parallel: bool
     launch: Callable[[str, int, list[Any]], None] | None = None
     observe: Callable[[Frame, Operation], None] | None = None
+    failed: Callable[[Operation, list[Any]], None] | None = None
     plans: dict[Block, _Plan] = field(default_factory=dict["Block", "_Plan"])
 
     def plan(self, block: Block) -> _Plan:

@@ -339,4 +339,4 @@ def _bytes_for_bools(phase: Func) -> None:
 
 
 def _is_work(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check))
+    return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check, py.Print))

@@ -13,6 +13,7 @@ from pyasc.codegen.ascendc.emitter import EmittedFile, emit_ascendc
 from pyasc.codegen.ascendc.host import emit_host
 from pyasc.codegen.ascendc.lower import EmitOptions
 from pyasc.ir import dtypes
+from pyasc.ir.core import Operation
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dialects import asc, py
 from pyasc.ir.interpreter import interpret
@@ -88,17 +89,19 @@ class LaunchPlan:
             if blocks:
                 made.append(PhaseLaunch(phases[entry], blocks, phases[entry].named(numbers)))
 
-        interpret(
-            self.module, host.symbol, [scalars[p.name] for p in host.params], dict(sizes), launch=launch
-        )
+        given = [scalars[p.name] for p in host.params]
+        interpret(self.module, host.symbol, given, dict(sizes), launch=launch, failed=self._raise)
         return made
 
     def fail(self, phase: Phase, fault: Sequence[int]) -> None:
         """Raise what the check that a phase reports stands for: its number, then the values."""
         function = self.module.function(f"{phase.entry}{FAULT_SUFFIX}{fault[0]}")
         check = next(op for op in function.body.block if isinstance(op, py.Check))
-        site = Site(check.error, check.message, check.loc)
-        Faults(self.abi.name, (site,)).fail(1, [int(value) for value in fault[1 : 1 + len(function.params)]])
+        self._raise(check, [int(value) for value in fault[1 : 1 + len(function.params)]])
+
+    def _raise(self, check: Operation, values: list[Any]) -> None:
+        assert isinstance(check, py.Check)
+        Faults(self.abi.name, (Site(check.error, check.message, check.loc),)).fail(1, values)
 
 
 @dataclass(frozen=True)

@@ -309,6 +309,32 @@ def only_checking(x: asc.float32[N]):
     asc.assert_shape(x, (3,))
 
 
+@asc.kernel(debug=True)
+def printing_between(x: asc.float32[N], n: int):
+    asc.print("before", n)
+    for i in range(N):
+        x[i] = x[i] + 1.0
+    asc.print("between", f"{x[1]:.1f}")
+    total = asc.sum(x)
+    for i in asc.parallel_for(N):
+        x[i] = x[i] * 2.0
+    if n > 3:
+        asc.print("total", f"{total:.1f}", f"{x[1]:.1f}")
+
+
+@pytest.mark.parametrize(("device", "core"), [("cpu", ""), ("model", "[core 0] ")])
+def test_prints_between_loops(device: str, core: str, capsys: pytest.CaptureFixture[str]) -> None:
+    x = floats(0.5, 1.5)
+    with asc.device(device):
+        printing_between(x, 5)
+    assert capsys.readouterr().out.splitlines() == [
+        f"{core}before 5",
+        f"{core}between 2.5",
+        f"{core}total 4.0 5.0",
+    ]
+    assert x.tolist() == [3.0, 5.0]
+
+
 def test_the_model_prints_through_the_devices_print_buffer(capsys: pytest.CaptureFixture[str]) -> None:
     with asc.device("model"):
         printing_on_cores(floats(0.5, 1.5))
@@ -322,8 +348,10 @@ def test_the_model_prints_through_the_devices_print_buffer(capsys: pytest.Captur
 
 def test_failures_on_the_model() -> None:
     with asc.device("model"):
-        message, *_ = failure(AssertionError, only_checking, floats(1, 2))
+        message, place, source = failure(AssertionError, only_checking, floats(1, 2))
         assert message == "axis 0: expected size 3, got 2"
+        assert place == f"  in kernel `only_checking`, {__file__}:{line_of(source.strip())}"
+        assert source == "    asc.assert_shape(x, (3,))"
         only_checking(floats(1, 2, 3))
         message, *_ = failure(AssertionError, asserted, floats(3, -2), -1.0)
         assert message.startswith("assertion failed: x[i] > low")

@@ -52,6 +52,8 @@ def cut(block: Block) -> Cut:
             case py.Check():
                 depends = any(isinstance(each, mem.Load) for each in needed(op.operands))
                 (made.work if depends else made.checks).append(op)
+            case py.Print():
+                made.work.append(op)
             case mem.Load():
                 made.loads.append(op)
             case func.Return() | scf.Yield():

@@ -58,7 +58,11 @@ class _Row:
 
 
 def _only_loop(phase: Func) -> scf.For | None:
-    work = [op for op in phase.body.block if op.regions or written_operands(op) or isinstance(op, py.Check)]
+    work = [
+        op
+        for op in phase.body.block
+        if op.regions or written_operands(op) or isinstance(op, (py.Check, py.Print))
+    ]
     if len(work) != 1 or not isinstance(work[0], scf.For):
         return None
     loop = work[0]
