@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import os
 import re
 import shutil
@@ -71,11 +72,19 @@ class Loop:
 
 
 def compiler() -> list[str]:
-    """Return the command of a C++ compiler: $CXX, g++ or clang++. Raises RuntimeError without one."""
+    """Return the command of a C++ compiler: $CXX, g++, clang++ or zig. Raises RuntimeError without one."""
     named = os.environ.get("CXX")
     for name in ([named] if named else []) + ["g++", "clang++"]:
         if shutil.which(name.split()[0]):
             return name.split()
+    zig = importlib.util.find_spec("ziglang")
+    if zig is not None and zig.submodule_search_locations:
+        return [
+            f"{zig.submodule_search_locations[0]}/zig",
+            "cc",
+            "-fno-exceptions",
+            "-fno-sanitize=undefined",
+        ]
     raise RuntimeError("no C++ compiler found: set CXX, or install g++ or clang++")
 
 
