@@ -323,7 +323,7 @@ def test_as_in_python(
 
 
 @pytest.mark.usefixtures("model_library")
-@pytest.mark.parametrize("number", [0, 4, 8])
+@pytest.mark.parametrize("number", [0, 5, 8])
 def test_on_the_model(number: int) -> None:
     with asc.device("model"):
         check(*KERNELS[number])

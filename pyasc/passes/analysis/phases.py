@@ -75,7 +75,7 @@ def needed(roots: Iterable[Value], leaf: Callable[[Value], bool] = lambda _: Fal
         op = value.op
         if op is None or op in seen or isinstance(op, mem.Alloc) or leaf(value):
             return
-        for operand in op.operands:
+        for operand in free_values(op):
             visit(operand)
         seen[op] = None
 
@@ -111,7 +111,7 @@ def phase_function(
     inside = {each for op in work for each in op.walk()}
     free = list(dict.fromkeys(value for op in work for value in free_values(op)))
     before = [op for op in needed(free, _from_host) if op not in inside]
-    used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
+    used = dict.fromkeys(value for op in before for value in free_values(op)) | dict.fromkeys(free)
     buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
     own = [param for param in kernel.params if param in used]
     numbers = [value for value in used if value not in own and _from_host(value)]
