@@ -35,10 +35,12 @@ from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function
 from pyasc.passes.analysis.phases import (
     Cut,
     PhaseFunction,
+    UsedLater,
     add_fault,
     check_loads,
     cut,
     hoist_buffers,
+    keep_in_memory,
     name_workspaces,
     needed,
     phase_function,
@@ -104,8 +106,7 @@ class _Lowering:
         """The functions of the phases, then the one for the host."""
         write_directly(self.kernel)
         lower_products(self.kernel, self.soc)
-        parts = cut(self.kernel.body.block)
-        steps = self.steps(self.kernel.body.block, parts)
+        parts, steps = self._plan()
         phases = phases_of(steps)
         _number(phases, self.kernel.symbol)
         self.context.count("phases", len(phases))
@@ -114,6 +115,21 @@ class _Lowering:
             for limit in phase.limits:
                 limit.erase()
         return [*(each.function for each in phases), host]
+
+    def _plan(self) -> tuple[Cut, list[Step]]:
+        """The launches of the whole kernel; all over again where a result has to go through memory to be used."""
+        while True:
+            attempt = replace(self, context=Context(current=self.context.current), names={}, workspaces=set())
+            try:
+                parts = cut(self.kernel.body.block)
+                steps = attempt.steps(self.kernel.body.block, parts)
+            except UsedLater as found:
+                keep_in_memory(found.op)
+                continue
+            self.names, self.workspaces = attempt.names, attempt.workspaces
+            self.context.remarks += attempt.context.remarks
+            self.context.counts.update(attempt.context.counts)
+            return parts, steps
 
     def steps(self, block: Block, parts: Cut) -> list[Step]:
         """Launches for the work of a block. What no tile fits is gathered into launches of one core."""
@@ -132,6 +148,9 @@ class _Lowering:
 
     def _fast(self, work: Operation) -> list[Step]:
         """Launches that use the vector or cube unit, or none and a remark that says why."""
+        if isinstance(work, mem.Store) and work.value.op is not None and work.value.op.regions:
+            # It belongs to the work in front of it, whose result it keeps.
+            return []
         try:
             return [*self._tiled(work)]
         except NotVector as error:

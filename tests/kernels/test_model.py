@@ -388,3 +388,41 @@ def test_costs_are_predicted_and_grow() -> None:
     small = fused_chain.cost(x[:1000], y[:1000], o[:1000])
     assert 0 < small < fused_chain.cost(x, y, o)
     assert (o == 1).all()
+
+
+@asc.kernel
+def result_used_later(x: asc.float32[N], y: asc.float32[N], z: asc.float32[N], w: asc.float32[N]):
+    total = 0.0
+    for i in range(1, N):
+        x[i] = x[i] + x[i - 1] * 0.5
+        total = total * 0.5 + x[i]
+    for i in asc.parallel_for(N):
+        y[i] = z[i] * 2.0
+    for i in range(1, N):
+        w[i] = w[i] * total + w[i - 1] * w[i - 1]
+    for i in asc.parallel_for(N):
+        z[i] = y[i] - total
+
+
+@asc.kernel
+def result_used_in_steps(x: asc.float32[N], y: asc.float32[N], steps: int):
+    for t in range(steps):
+        total = 0.0
+        for i in range(1, N):
+            x[i] = x[i] + x[i - 1] * 0.25
+            total = total * 0.5 + x[i]
+        for i in asc.parallel_for(N):
+            y[i] = y[i] * 0.5 + total
+
+
+@pytest.mark.parametrize("n", [1, 2, 33])
+def test_work_whose_result_another_phase_uses_runs_once(n: int) -> None:
+    """Its effects would happen again where a later phase computed the result for itself."""
+    given = [np.linspace(0.5, 1.5, n).astype(np.float32) * (k + 1) / 8 for k in range(4)]
+    on_cpu, on_model = ([each.copy() for each in given] for _ in range(2))
+    for device, arrays in (("cpu", on_cpu), ("model", on_model)):
+        with asc.device(device):
+            result_used_later(*arrays)
+            result_used_in_steps(arrays[0], arrays[1], 3)
+    for left, right in zip(on_cpu, on_model, strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-6)

@@ -91,6 +91,26 @@ def free_values(op: Operation) -> list[Value]:
     return list(dict.fromkeys(found))
 
 
+class UsedLater(Exception):
+    """A phase uses what work of another one results in, which memory has to hold from one to the other."""
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+        super().__init__(op.name)
+
+
+def keep_in_memory(op: Operation) -> None:
+    """Store the results of an operation in buffers behind it, and load them where they are used."""
+    for result in [each for each in op.results if each.uses]:
+        assert isinstance(result.type, ScalarType)
+        alloc = mem.Alloc(types=[RefType((), result.type.dtype)])
+        ref = Builder.before(op).value(alloc, result.name or "result")
+        at = Builder.after(op)
+        store = at.insert(mem.Store(value=result, ref=ref, indices=[]))
+        load = at.value(mem.Load(ref=ref, indices=[]), result.name)
+        result.replace_uses(load, lambda user, store=store: user is not store)
+
+
 @dataclass(frozen=True)
 class PhaseFunction:
     """The function of one phase, the kernel's values that the host passes to it, and its parameters for them."""
@@ -111,6 +131,9 @@ def phase_function(
     inside = {each for op in work for each in op.walk()}
     free = list(dict.fromkeys(value for op in work for value in free_values(op)))
     before = [op for op in needed(free, _from_host) if op not in inside]
+    for op in before:
+        if op.regions:
+            raise UsedLater(op)
     used = dict.fromkeys(value for op in before for value in free_values(op)) | dict.fromkeys(free)
     buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
     own = [param for param in kernel.params if param in used]
