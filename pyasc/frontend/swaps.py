@@ -25,6 +25,8 @@ _LONGEST = 6
 
 def period(v: Visitor, node: ast.For) -> int:
     """After how many iterations all names of arrays are back; 1 where a loop exchanges none, or not plainly."""
+    if not any(_moves(statement) for statement in node.body):
+        return 1
     if node.orelse or any(isinstance(each, (ast.Break, ast.Continue, ast.Return)) for each in ast.walk(node)):
         return 1
     mapping: dict[str, str] = {}

@@ -9,8 +9,8 @@ from functools import cache
 
 from pyasc.codegen.cpp.nodes import Declare, For, HeapArray, Node, StackArray, Variable
 
-# Not the suffix of a number: 0.0f mentions no f.
-_IDENTIFIER = re.compile(r"(?<![\w.])(?<!::)(?<!->)[A-Za-z_][A-Za-z_0-9]*")
+# Not the suffix of a number, 0.0f mentions no f; and not a member, behind `.`, `::` or `->`.
+_IDENTIFIER = re.compile(r"(?<![\w.:>])[A-Za-z_][A-Za-z_0-9]*")
 
 
 @cache
