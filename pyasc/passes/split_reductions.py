@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
+from pyasc.ir.core import Block, Builder, Region, Value, block_of
 from pyasc.ir.dialects import st
 from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.structured import computing
 from pyasc.passes.base import Context, FunctionPass
 
 
@@ -55,7 +56,7 @@ def _independent(op: st.Apply) -> bool:
 
 def _arguments(value: Value, block: Block) -> set[int]:
     """The numbers of the arguments of a block that a value is computed from."""
-    made = _computing(value, block)
+    made = computing([value], block)
     values = [value, *(operand for op in made for operand in op.operands)]
     return {each.index for each in values if each.owner is block}
 
@@ -95,19 +96,7 @@ def _narrowed(block: Block, taken: Sequence[Value], number: int) -> Region:
     mapping: dict[Value, Value] = dict(zip(taken, region.block.args, strict=True))
     at = Builder(region.block, loc=block.terminator.loc)
     value = block.terminator.operands[number]
-    for op in _computing(value, block):
+    for op in computing([value], block):
         at.insert(op.clone(mapping))
     at.insert(st.Yield(values=[mapping.get(value, value)]))
     return region
-
-
-def _computing(value: Value, block: Block) -> list[Operation]:
-    """The operations of a block that a value is computed by, in order."""
-    found: set[Operation] = set()
-    pending = [value]
-    while pending:
-        op = pending.pop().op
-        if op is not None and op.parent is block and op not in found:
-            found.add(op)
-            pending += op.operands
-    return [op for op in block if op in found]

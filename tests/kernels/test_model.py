@@ -426,3 +426,23 @@ def test_work_whose_result_another_phase_uses_runs_once(n: int) -> None:
             result_used_in_steps(arrays[0], arrays[1], 3)
     for left, right in zip(on_cpu, on_model, strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-6)
+
+
+@asc.kernel
+def place_from_a_loop(x: asc.float32[N], o: asc.float32[N]):
+    place = 0
+    for i in range(N):
+        place = (place * 3 + int(x[i])) % N
+    o[place + 1] = 1.0
+
+
+def test_a_check_of_what_a_loop_results_in_is_made_by_the_cores() -> None:
+    """No host can know it: the loop reads memory."""
+    inside, outside = np.array([1, 2, 3, 0], np.float32), np.array([0, 0, 0, 3], np.float32)
+    for device in ("cpu", "model"):
+        with asc.device(device):
+            o = np.zeros(4, np.float32)
+            place_from_a_loop(inside, o)
+            np.testing.assert_array_equal(o, [0, 0, 0, 1])
+            with pytest.raises(IndexError, match="4"):
+                place_from_a_loop(outside, o)

@@ -27,7 +27,7 @@ from pyasc.ir.dialects import arith, func, mem, scf, st
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import Nest, Polynomials, constant_of
 from pyasc.passes.analysis.phases import written_operands
-from pyasc.passes.analysis.structured import loads_to_inputs
+from pyasc.passes.analysis.structured import computing, loads_to_inputs
 
 _SCALARS = (arith.Constant, arith.Elementwise, arith.Cast, func.Size, mem.Dim, mem.Load)
 
@@ -203,15 +203,7 @@ class _Distribution:
 
     def _scalars(self, user: Operation, roots: Sequence[Value]) -> list[Operation]:
         """The loop's own scalar operations behind some values, in order. Raises for a load that is out of date."""
-        block = self.loop.body.block
-        found: set[Operation] = set()
-        pending = list(roots)
-        while pending:
-            op = pending.pop().op
-            if op is not None and op.parent is block and op not in found:
-                found.add(op)
-                pending += op.operands
-        made = [op for op in block if op in found and not isinstance(op, mem.Alloc)]
+        made = [op for op in computing(roots, self.loop.body.block) if not isinstance(op, mem.Alloc)]
         if any(isinstance(op, mem.Load) and _overwritten(op, user) for op in made):
             raise Undistributed
         return made

@@ -22,11 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, func, mem, py, scf
+from pyasc.ir.dialects import arith, func, py, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType
-from pyasc.passes.analysis.phases import HOST_SUFFIX, PhaseFunction, needed
+from pyasc.passes.analysis.phases import HOST_SUFFIX, PhaseFunction, depends_on_data, needed
 from pyasc.passes.analysis.scalar_cores import is_scalar
 from pyasc.passes.analysis.tile_legalise import refuse
 
@@ -150,7 +150,7 @@ def _arguments(phase: Phase, mapping: dict[Value, Value], at: Builder) -> dict[V
 
 def _copy_scalars(ops: Sequence[Operation], mapping: dict[Value, Value], at: Builder) -> None:
     for op in ops:
-        if isinstance(op, mem.Load):
+        if depends_on_data([op]):
             raise refuse("a check, or an amount of work, that depends on data", op.loc)
         if op.results[0] not in mapping:
             at.insert(op.clone(mapping))

@@ -50,8 +50,7 @@ def cut(block: Block) -> Cut:
             case mem.Alloc():
                 made.buffers.append(op)
             case py.Check():
-                depends = any(isinstance(each, mem.Load) for each in needed(op.operands))
-                (made.work if depends else made.checks).append(op)
+                (made.work if depends_on_data(needed(op.operands)) else made.checks).append(op)
             case py.Print():
                 made.work.append(op)
             case mem.Load():
@@ -134,7 +133,7 @@ def phase_function(
     for op in before:
         if op.regions:
             raise UsedLater(op)
-    used = dict.fromkeys(value for op in before for value in free_values(op)) | dict.fromkeys(free)
+    used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
     buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
     own = [param for param in kernel.params if param in used]
     numbers = [value for value in used if value not in own and _from_host(value)]
@@ -166,9 +165,12 @@ def _from_host(value: Value) -> bool:
         return False
     if value.op is None:
         return True
-    return takes_detours(value.op) and not any(
-        isinstance(op, mem.Load) or op.regions for op in needed([value])
-    )
+    return takes_detours(value.op) and not depends_on_data(needed([value]))
+
+
+def depends_on_data(ops: Sequence[Operation]) -> bool:
+    """Whether what a number is computed by reads memory or is work of the cores, so that no host knows it."""
+    return any(isinstance(op, mem.Load) or op.regions for op in ops)
 
 
 def takes_detours(op: Operation) -> bool:

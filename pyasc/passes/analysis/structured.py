@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pyasc.ir import affine, dtypes
 from pyasc.ir.affine import AffineExpr, AffineMap
-from pyasc.ir.core import Block, Builder, Region, Value, block_of
+from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, st
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim, SizeExpr, lift
@@ -157,6 +157,18 @@ def copy_block(block: Block, mapping: dict[Value, Value], at: Builder) -> list[V
         if inner is not block.last:
             at.insert(inner.clone(mapping))
     return [mapping.get(value, value) for value in block.terminator.operands]
+
+
+def computing(roots: Iterable[Value], block: Block) -> list[Operation]:
+    """The operations of a block that values are computed by, in order."""
+    found: set[Operation] = set()
+    pending = list(roots)
+    while pending:
+        op = pending.pop().op
+        if op is not None and op.parent is block and op not in found:
+            found.add(op)
+            pending += op.operands
+    return [op for op in block if op in found]
 
 
 def combining_function(op: st.Apply) -> str | None:
