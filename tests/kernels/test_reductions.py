@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -137,10 +138,28 @@ def conv3x3(x: asc.float32[H, W], w: asc.float32[3, 3], y: asc.float32[H - 2, W 
         y[i, j] = s
 
 
+@asc.kernel
+def conv_channels(x: asc.float32[C, H, W], w: asc.float32[F, C, 3, 3], y: asc.float32[F, H - 2, W - 2]):
+    for f, i in asc.parallel_for_grid(F, H - 2):
+        for j in range(W - 2):
+            s = 0.0
+            for c in range(C):
+                for p in range(3):
+                    for q in range(3):
+                        s += x[c, i + p, j + q] * w[f, c, p, q]
+            y[f, i, j] = s
+
+
 KERNELS = [
     total, total_loop, integer_total, largest, where_largest, where_largest_loop, row_sums, column_sums,
     softmax_rows, layer_norm_rows, prefix_sum, histogram, matmul, matmul_loops, matvec, conv3x3,
+    conv_channels,
 ]  # fmt: skip
+
+
+def counts(*shape: int) -> np.ndarray:
+    """Whole numbers, whose sums are exact in any order."""
+    return (np.arange(math.prod(shape)).reshape(shape) % 13 - 6).astype(np.float32)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -250,6 +269,17 @@ def test_convolution(shape: tuple[int, int]) -> None:
     expected = sum(x[p : h - 2 + p, q : w - 2 + q] * weights[p, q] for p in range(3) for q in range(3))
     conv3x3(x, weights, y)
     np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [3, 9, 18, 19, 34, 50, 51, 65, 82, 98])
+@pytest.mark.parametrize("filters", [1, 2, 3, 4, 5, 7, 8, 9, 12, 19])
+def test_a_convolution_of_any_number_of_filters_and_vectors(filters: int, width: int) -> None:
+    x, weights = counts(2, 4, width), counts(filters, 2, 3, 3)
+    y = np.full((filters, 2, width - 2), np.nan, np.float32)
+    taps = [(p, q, x[:, p : 2 + p, q : width - 2 + q]) for p in range(3) for q in range(3)]
+    expected = sum(np.einsum("chw,fc->fhw", part, weights[:, :, p, q]) for p, q, part in taps)
+    conv_channels(x, weights, y)
+    assert np.array_equal(y, expected)
 
 
 @asc.kernel

@@ -79,8 +79,9 @@ class DirectTiles(Tile):
             pairs = e.mod(e.sub(e.index(3), e.mod(e.sub(count, single), 3)), 3)
             triples = e.floordiv(e.sub(e.sub(count, single), e.mul(pairs, 2)), 3)
             return [(3, triples), (2, pairs), (1, single)]
-        if rows == MIDDLE_ROWS:
-            return [(2, e.ceildiv(count, 2))]
+        if rows < 2 * MIDDLE_ROWS:
+            vectors = max(2, MIDDLE_ROWS // rows)
+            return [(vectors, e.ceildiv(count, vectors))]
         count = e.call("pymax", count, e.index(2))
         pairs = e.mod(e.sub(e.index(3), e.mod(count, 3)), 3)
         return [(3, e.floordiv(e.sub(count, e.mul(pairs, 2)), 3)), (2, pairs)]
@@ -111,7 +112,8 @@ class DirectTiles(Tile):
         if end is not None:
             last = e.sub(end, self.lanes)
             # Only the last tile reaches so far, and of three vectors at least two are whole there.
-            starts = [s if v < vectors - 2 else e.minimum(s, last) for v, s in enumerate(starts)]
+            whole = 1 if vectors == 3 else 0
+            starts = [*starts[:whole], *(e.minimum(s, last) for s in starts[whole:])]
 
         def step(inner: Emitter, sums: list[Value]) -> list[Value]:
             source = self.op.inputs[self.c.vector]
