@@ -27,7 +27,7 @@ from pyasc.ir.diagnostics import Diagnostic, compile_error
 from pyasc.ir.dialects import func, py, scf
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
-from pyasc.ir.sizes import Dim, SizeExpr, size
+from pyasc.ir.sizes import Assumptions, Dim, SizeExpr, simplify, size
 from pyasc.ir.types import RefType, ScalarType
 
 
@@ -53,6 +53,7 @@ class FrontendResult(Record):
     dependencies: Dependencies
     remarks: tuple[Diagnostic, ...] = ()
     strict: bool = False
+    assumptions: Assumptions = Assumptions()
 
 
 MAPPED_SIZE = "n"
@@ -152,11 +153,23 @@ class _Function:
         self.visitor.buffers = buffers
         self.visitor.emit.builder.loc = source.location(source.node)
         self.outputs: list[Value] = []
-        self.types = {p.name: param_types[p.name] for p in signature.parameters if p.name in param_types}
+        self.types = {
+            p.name: self._sized(param_types[p.name]) for p in signature.parameters if p.name in param_types
+        }
         if any(isinstance(t, (RefType, ScalarType)) and t.dtype is dtypes.f64 for t in self.types.values()):
             self.visitor.float_bits = 64
         for parameter in signature.parameters:
             self._bind(parameter.name, self.types.get(parameter.name), parameter.default)
+
+    def _sized(self, type_: ParamType) -> ParamType:
+        """A type with the sizes that are known as numbers."""
+        if not isinstance(type_, RefType):
+            return type_
+        return RefType(self._known(type_.shape), type_.dtype, type_.space, type_.layout)
+
+    def _known(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
+        known = self.visitor.known_sizes
+        return tuple(simplify(dim.substitute(known)) if isinstance(dim, SizeExpr) else dim for dim in shape)
 
     def _returned(self) -> ast.AST:
         """The place to blame for what the function returns."""
@@ -248,10 +261,11 @@ class _Function:
         trailing = item.shape[len(item.shape) - len(kind.dims) :]
         if len(kind.dims) > len(item.shape) or (not kind.leading and len(kind.dims) != len(item.shape)):
             raise v.error(node, "PA0512", f"returns {describe(item)}, declared is {kind}")
-        for have, want in zip(trailing, kind.dims, strict=True):
+        dims = self._known(kind.dims)
+        for have, want in zip(trailing, dims, strict=True):
             if isinstance(have, int) and isinstance(want, int) and have != want:
                 raise v.error(node, "PA0512", f"returns shape {shape_text(item.shape)}, declared is {kind}")
-        return (*item.shape[: len(item.shape) - len(kind.dims)], *kind.dims)
+        return (*item.shape[: len(item.shape) - len(dims)], *dims)
 
     def _scalar_output(self, item: Val, kind: Kind | None, name: str) -> None:
         v = self.visitor
@@ -351,7 +365,8 @@ class _Function:
         block = Block()
         block.insert_before(None, op)
         module = func.Module(body=Region([block]), loc=op.loc)
-        return FrontendResult(module, v.dependencies, tuple(dict.fromkeys(v.remarks)), v.strict)
+        remarks = tuple(dict.fromkeys(v.remarks))
+        return FrontendResult(module, v.dependencies, remarks, v.strict, v.assumptions)
 
 
 def _symbol(name: str) -> str:

@@ -221,6 +221,8 @@ def _meet(v: Visitor, a: tuple[Dim, Val | None], b: tuple[Dim, Val], axis: int) 
             f"{first} against {second}",
         )
     assert a[1] is not None
+    if first is not None and second is not None:
+        v.equal.setdefault((lift(first), lift(second)))
     sizes = [extent(v, value, axis + len(shape_of(value))) for value in (a[1], b[1])]
     check(
         v,

@@ -30,7 +30,7 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import Related
-from pyasc.ir.sizes import size
+from pyasc.ir.sizes import SizeExpr, size
 from pyasc.language.dtypes import BY_IR, SizeSymbol
 
 _MISSING = object()
@@ -95,11 +95,18 @@ def _global(v: Visitor, node: ast.Name, frame: Frame) -> Val:
         return object_value(v, v.dependencies.read_name(frame.source, node.id), node)
     except KeyError:
         pass
-    if node.id in v.sizes:
-        return SizeVal(size(node.id))
+    if node.id in v.sizes or node.id in v.known_sizes:
+        return size_of(v, size(node.id))
     known = [*frame.env.values, *frame.source.globals, *frame.source.closure, *v.sizes]
     hint = did_you_mean(node.id, [n for n in known if n[:1] != "%"])
     raise v.error(node, "PA0301", f"`{node.id}` is not defined", hint=hint)
+
+
+def size_of(v: Visitor, expr: SizeExpr) -> Val:
+    """A polynomial in the sizes, with those that are known as numbers."""
+    found = expr.substitute(v.known_sizes) if v.known_sizes else expr
+    known = found.as_constant
+    return SizeVal(found) if known is None else Const(known)
 
 
 def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
@@ -112,8 +119,7 @@ def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
         case tuple() | list():
             return Tuple(tuple(object_value(v, each, node) for each in found), isinstance(found, list))
         case SizeSymbol(expr=expr):
-            known = expr.as_constant
-            return SizeVal(expr) if known is None else Const(known)
+            return size_of(v, expr)
         case dict() | set() | bytearray():
             raise v.error(
                 node,

@@ -210,15 +210,22 @@ def _not_negative(v: Visitor, span: Val, certain: bool) -> Val:
     size = numeric.index(v, span)
     if not isinstance(numeric.size_polynomial(span), SizeExpr):
         return Scalar(v.emit.fn("maximum", size, v.emit.index(0)), weak=True)
+    _assume_not_negative(v, span)
     numeric.check(v, v.emit.fn("ge", size, v.emit.index(0)), "IndexError", "a slice has {} elements", [size])
     return span
+
+
+def _assume_not_negative(v: Visitor, size: Val) -> None:
+    polynomial = numeric.size_polynomial(size)
+    assert polynomial is not None
+    v.not_negative.setdefault(polynomial)
 
 
 def _bound(v: Visitor, length: Val, bound: Val) -> Val:
     """A bound of a slice, counted from the front and in range.
 
     Bounds that are polynomials in the sizes stay polynomials, so that shapes can be compared; that they are in
-    range is checked. Others are clamped as Python does.
+    range is assumed, and checked for callers that cannot compile anew. Others are clamped as Python does.
     """
     polynomial, whole = numeric.size_polynomial(bound), numeric.size_polynomial(length)
     if polynomial is not None and whole is not None:
@@ -244,6 +251,7 @@ def _check_bound(v: Visitor, place: Val, length: Val) -> None:
         if key in v.checked_bounds:
             continue
         v.checked_bounds.add(key)
+        _assume_not_negative(v, part)
         value = numeric.index(v, part)
         message = "a slice reaches {} beyond the axis"
         fine = v.emit.fn("ge", value, v.emit.index(0))

@@ -23,6 +23,7 @@ from pyasc.ir.core import Block, Value
 from pyasc.ir.diagnostics import CompileError, Diagnostic, InternalError, Related, compile_error
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
+from pyasc.ir.sizes import Assumptions, SizeExpr
 
 Handler = Callable[["Visitor", Any], Any]
 
@@ -43,6 +44,8 @@ class CompileOptions(Record):
     precision: str = "numpy"
     name: str | None = None
     tolerance: float = 1e-3
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Symbolic sizes that are numbers in this compilation."""
 
 
 class NeedsBuffers(Exception):
@@ -82,6 +85,9 @@ class Visitor:
         self.buffers = False
         self.counters: dict[Value, Val] = {}
         self.checked_bounds: set[tuple[Block, Val]] = set()
+        self.known_sizes = dict(options.sizes)
+        self.not_negative: dict[SizeExpr, None] = {}
+        self.equal: dict[tuple[SizeExpr, SizeExpr], None] = {}
         self.strict = options.precision == "strict"
         self.precision = Precision(options.precision, options.tolerance)
         self.remarks: list[Diagnostic] = []
@@ -221,6 +227,11 @@ class Visitor:
         with self.emit.into(block):
             yield
         self.emit.builder.loc = loc
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """What was taken for granted of the sizes."""
+        return Assumptions(tuple(self.not_negative), tuple(self.equal))
 
     def finish(self) -> None:
         """Raises CompileError when anything was refused, each place and message once."""

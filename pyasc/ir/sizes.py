@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pyasc.ir.record import Record
+
 Monomial = tuple[str, ...]
 
 
@@ -72,6 +74,16 @@ class SizeExpr:
             for name in monomial:
                 coefficient *= values[name]
             total += coefficient
+        return total
+
+    def substitute(self, known: Mapping[str, int]) -> SizeExpr:
+        """The polynomial with numbers in place of the known names."""
+        total = ZERO
+        for monomial, coefficient in self.terms:
+            term = constant(coefficient)
+            for name in monomial:
+                term = term * (constant(known[name]) if name in known else size(name))
+            total = total + term
         return total
 
     def __str__(self) -> str:
@@ -149,6 +161,25 @@ def _from_ast(node: ast.expr) -> SizeExpr:
             return _OPERATORS[type(operator)](_from_ast(left), _from_ast(right))
         case _:
             raise ValueError(f"not a size expression: {ast.unparse(node)!r}")
+
+
+class Assumptions(Record):
+    """What has to be true of the sizes of a launch for the IR to mean what Python does.
+
+    Where a slice reaches beyond its axis, or two extents that are not known to be equal are not, a compilation for
+    exactly those sizes knows what to cut and what to repeat. None of `not_negative` may be below 0; the two of each
+    of `equal` may differ if neither is 1.
+    """
+
+    not_negative: tuple[SizeExpr, ...] = ()
+    equal: tuple[tuple[SizeExpr, SizeExpr], ...] = ()
+
+    def hold(self, sizes: Mapping[str, int]) -> bool:
+        """Whether they hold for these sizes."""
+        if any(each.evaluate(sizes) < 0 for each in self.not_negative):
+            return False
+        pairs = [(a.evaluate(sizes), b.evaluate(sizes)) for a, b in self.equal]
+        return all(a == b or 1 not in (a, b) for a, b in pairs)
 
 
 Dim = int | SizeExpr | None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record, changed
-from pyasc.ir.sizes import SizeExpr, parse_size, simplify
+from pyasc.ir.sizes import Assumptions, SizeExpr, parse_size, simplify
 from pyasc.ir.types import RefType, dtype_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class PythonParam(Record):
 class KernelABI(Record):
     """One compiled function: `params` and then `sizes` in C order, `signature` as Python sees it.
 
-    `returns_tuple` says that even a single returned array comes in a tuple.
+    `returns_tuple` says that even a single returned array comes in a tuple. For sizes that break the `assumptions`,
+    a kernel of those sizes stands in, where one can be compiled.
     """
 
     name: str
@@ -70,6 +71,7 @@ class KernelABI(Record):
     sizes: tuple[str, ...]
     signature: tuple[PythonParam, ...]
     returns_tuple: bool = False
+    assumptions: Assumptions = Assumptions()
 
     @property
     def arrays(self) -> tuple[ArrayParam, ...]:

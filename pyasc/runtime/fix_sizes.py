@@ -10,7 +10,7 @@ from typing import Any, cast
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, func
-from pyasc.ir.sizes import Dim, SizeExpr, constant, simplify, size
+from pyasc.ir.sizes import Dim, SizeExpr, simplify
 from pyasc.ir.types import RefType, ScalarType, TensorType, Type
 
 
@@ -45,7 +45,7 @@ def _values(op: Operation) -> Iterator[Value]:
 def _fixed(value: Any, known: Mapping[str, int]) -> Any:
     match value:
         case SizeExpr():
-            return substitute(value, known)
+            return value.substitute(known)
         case RefType() | TensorType():
             return replace(value, shape=tuple(_fixed_dim(dim, known) for dim in value.shape))
         case tuple():
@@ -55,15 +55,4 @@ def _fixed(value: Any, known: Mapping[str, int]) -> Any:
 
 
 def _fixed_dim(dim: Dim, known: Mapping[str, int]) -> Dim:
-    return simplify(substitute(dim, known)) if isinstance(dim, SizeExpr) else dim
-
-
-def substitute(expr: SizeExpr, known: Mapping[str, int]) -> SizeExpr:
-    """The polynomial with numbers in place of the known names."""
-    total = constant(0)
-    for monomial, coefficient in expr.terms:
-        term = constant(coefficient)
-        for name in monomial:
-            term = term * (constant(known[name]) if name in known else size(name))
-        total = total + term
-    return total
+    return simplify(dim.substitute(known)) if isinstance(dim, SizeExpr) else dim

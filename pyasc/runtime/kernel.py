@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
 from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
+from pyasc.ir.sizes import Assumptions
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.device import Device, current_device
 from pyasc.runtime.faults import failed_kernel
-from pyasc.runtime.launcher import MISS, Launch, call_by_name
+from pyasc.runtime.launcher import MISS, Launch, call_by_name, unguarded
 from pyasc.runtime.options import KernelOptions
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ WARM_LAUNCHERS = 4
 """How many launchers a call tries before it looks the argument types up."""
 
 Types = tuple["ArgumentType", ...]
+Sizes = tuple[tuple[str, int], ...]
+"""Symbolic sizes and their values."""
 
 
 class CacheInfo(NamedTuple):
@@ -48,10 +51,11 @@ class CacheInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class Compiled:
-    """A specialisation that a device has made callable."""
+    """A specialisation that a device has made callable; a `guarded` one answers MISS to what it was not made for."""
 
     specialisation: Specialisation
     launch: Launch
+    guarded: bool = True
 
 
 class Kernel:
@@ -66,7 +70,7 @@ class Kernel:
         self.options = options
         self._lock = threading.RLock()
         self._warm: dict[Device, tuple[Launch, ...]] = {}
-        self._compiled: dict[tuple[str, Types], Compiled] = {}
+        self._compiled: dict[tuple[str, Types, Sizes], Compiled] = {}
         self._compilations = 0
         self._signature: tuple[Signature, Dependencies] | None = None
         self._source: KernelSource | None = None
@@ -199,37 +203,62 @@ class Kernel:
 
         return declared_types(self.__name__, self.signature, args, kwargs or {})
 
-    def specialise(self, types: Types, sizes: Mapping[str, int] | None = None) -> Specialisation:
+    def specialise(
+        self, types: Types, sizes: Mapping[str, int] | None = None, known: Sizes = ()
+    ) -> Specialisation:
         """The kernel in the IR for arguments of these types, with the given symbolic sizes fixed."""
         from pyasc.runtime.specialise import specialise
 
-        return specialise(self, types, sizes or {})
+        return specialise(self, types, sizes or {}, known)
 
-    def has(self, device: Device, types: Types) -> bool:
+    def has(self, device: Device, types: Types, known: Sizes = ()) -> bool:
         """Whether a launch for these types needs no compilation."""
-        found = self._compiled.get((device.name, types))
+        found = self._compiled.get((device.name, types, known))
         return found is not None and found.specialisation.fresh()
 
     def adopt(self, device: Device, specialisation: Specialisation, launch: Launch) -> Compiled:
         """Keep what a device built, in place of an older build for the same types."""
         with self._lock:
-            found = self._compiled[device.name, specialisation.types] = Compiled(specialisation, launch)
+            found = Compiled(specialisation, launch)
+            self._compiled[device.name, specialisation.types, specialisation.known] = found
             self._compilations += 1
             self._warm.pop(device, None)
         return found
 
-    def _compiled_for(self, types: Types, device: Device) -> Compiled:
+    def _compiled_for(self, types: Types, device: Device, known: Sizes = ()) -> Compiled:
         """The specialisation for these types, compiled now if there is none or if what it read has changed."""
-        if not self.has(device, types):
+        if not self.has(device, types, known):
             with self._lock:
-                if not self.has(device, types):
+                if not self.has(device, types, known):
                     with reporting_bugs(self, types):
                         with collection_paused():
-                            specialisation = self.specialise(types)
+                            specialisation = self.specialise(types, known=known)
                             lowered = specialisation.lowered(device.pipeline)
                         (launch,) = device.build([lowered])
                     return self.adopt(device, specialisation, launch)
-        return self._compiled[device.name, types]
+        return self._compiled[device.name, types, known]
+
+    def _for_odd_sizes(
+        self, types: Types, device: Device, found: Compiled, plain: Mapping[str, Any]
+    ) -> Compiled:
+        """What to launch for arrays whose sizes may break the assumptions of the kernel that was `found`: one that is
+        compiled for exactly these sizes, or the same without its guard where that is no kernel."""
+        from pyasc.runtime.shapes import bind_sizes
+
+        abi = found.specialisation.abi
+        sizes = bind_sizes(
+            abi, {each.name: plain[each.name].shape for each in abi.arrays if not each.returned}
+        )
+        if abi.assumptions.hold(sizes):
+            return found
+        known = tuple(sizes.items())
+        try:
+            return self._compiled_for(types, device, known)
+        except CompileError:
+            bare = Compiled(found.specialisation, unguarded(found.launch), guarded=False)
+            with self._lock:
+                self._compiled[device.name, types, known] = bare
+            return bare
 
     def _launch_cold(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         from pyasc.runtime.binding import bind, is_mapped
@@ -249,13 +278,16 @@ class Kernel:
         device = current_device()
         types, plain = classify(self.__name__, self.signature, bound)
         compiled = self._compiled_for(types, device)
+        if compiled.specialisation.abi.assumptions != Assumptions():
+            compiled = self._for_odd_sizes(types, device, compiled, plain)
         abi = compiled.specialisation.abi
         prepared = prepare(abi, plain)
         result = call_by_name(compiled.launch, abi.signature, prepared.arguments)
         if result is MISS:
             raise InternalError(f"the launcher of `{self.__name__}` refuses arguments that were checked")
         prepared.finish()
-        self._remember(device, compiled.launch)
+        if compiled.guarded:
+            self._remember(device, compiled.launch)
         return result
 
     def _remember(self, device: Device, launch: Launch) -> None:

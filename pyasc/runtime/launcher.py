@@ -28,8 +28,8 @@ from typing import Any
 from pyasc.ir import dtypes
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dtypes import DType
-from pyasc.ir.record import Record
-from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.record import Record, changed
+from pyasc.ir.sizes import Assumptions, SizeExpr
 from pyasc.runtime.abi import (
     REQUIRED,
     ArrayParam,
@@ -116,7 +116,14 @@ def make_launcher(abi: KernelABI, entry: Entry) -> Launch:
     exec(compile(text, f"<launcher of {abi.name}>", "exec"), writer.names)
     launch: Launch = writer.names["launch"]
     launch.__doc__ = text
+    plain = changed(abi, assumptions=Assumptions())
+    launch.__dict__["unguarded"] = lambda: make_launcher(plain, entry)
     return launch
+
+
+def unguarded(launch: Launch) -> Launch:
+    """The same launcher for sizes that break the kernel's assumptions too: it fails where it gets to such a place."""
+    return launch.__dict__["unguarded"]()
 
 
 def call_by_name(launch: Launch, signature: Sequence[PythonParam], arguments: Mapping[str, Any]) -> Any:
@@ -182,6 +189,7 @@ class _Writer:
         self._watched()
         self._types()
         self._sizes()
+        self._assumptions()
         self._addresses()
         self._overlaps()
         self._results()
@@ -300,6 +308,13 @@ class _Writer:
             for step in steps
             if not isinstance(step, Bind) and step.param not in twins
         )
+
+    def _assumptions(self) -> None:
+        assumed = self.abi.assumptions
+        self._miss_if(f"{_extent(each)} < 0" for each in assumed.not_negative)
+        for a, b in assumed.equal:
+            left, right = (_extent(each) for each in (a, b))
+            self._miss_if([f"{left} != {right} and ({left} == 1 or {right} == 1)"])
 
     def _twins(self) -> dict[str, str]:
         """From an array to an earlier one that is declared with the same shape."""

@@ -21,6 +21,7 @@ from pyasc.frontend.compile import (
 from pyasc.frontend.dependencies import Dependency
 from pyasc.frontend.signature import NO_DEFAULT, ArrayKind, Parameter, ScalarKind, Signature
 from pyasc.frontend.visitor import CompileOptions
+from pyasc.ir.record import changed
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pyasc.ir.diagnostics import Diagnostic
     from pyasc.ir.dialects.func import Func, Module
     from pyasc.passes.base import Remark
-    from pyasc.runtime.kernel import Kernel, Types
+    from pyasc.runtime.kernel import Kernel, Sizes, Types
 
 _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
 """Attributes of these modules are taken as constant: nobody rebinds `math.pi` or `asc.exp`."""
@@ -45,7 +46,8 @@ _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
 class Specialisation:
     """A kernel at the py level for arguments of `types`, with what it was made from besides them.
 
-    `fixed` names the sizes that are numbers in it. `lowered` may be called once: passes work in place.
+    `fixed` names the sizes that are numbers in it, `known` are those that were from the start. `lowered` may be
+    called once: passes work in place.
     """
 
     types: Types
@@ -56,6 +58,7 @@ class Specialisation:
     options: KernelOptions
     remarks: tuple[Remark, ...] = ()
     fixed: frozenset[str] = frozenset()
+    known: Sizes = ()
     _module: Module | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -108,22 +111,29 @@ def _constant(dependency: Dependency) -> bool:
     return dependency.kind == "attribute" and dependency.path.startswith(_CONSTANT_MODULES)
 
 
-def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int]) -> Specialisation:
-    """The front end's part. Raises CompileError with everything that is wrong with the kernel."""
+def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int], known: Sizes = ()) -> Specialisation:
+    """The front end's part: `sizes` become numbers in its result, `known` ones are numbers from the start.
+
+    Raises CompileError with everything that is wrong with the kernel.
+    """
     signature, source = kernel.signature, kernel.source_code
     mapped = signature.mapped and any(isinstance(each, ArrayType) for each in types)
     compile_ = compile_mapped if mapped else compile_function
-    result = compile_(source, signature, param_types(signature, types), _options(kernel))
+    result = compile_(source, signature, param_types(signature, types), _options(kernel, known))
     (func,) = (each for each in result.module.functions if each.kernel)
     legalise_symbol(func)
     fixed = fix_sizes(func, sizes)
-    abi = _abi(kernel, func, signature, types)
-    return Specialisation(types, abi, result, source.file, source.globals, kernel.options, fixed=fixed)
+    abi = changed(_abi(kernel, func, signature, types), assumptions=result.assumptions)
+    return Specialisation(
+        types, abi, result, source.file, source.globals, kernel.options, fixed=fixed, known=known
+    )
 
 
-def _options(kernel: Kernel) -> CompileOptions:
+def _options(kernel: Kernel, known: Sizes) -> CompileOptions:
     chosen = kernel.options
-    return CompileOptions(chosen.debug, chosen.unchecked, chosen.precision, chosen.name, chosen.tolerance)
+    return CompileOptions(
+        chosen.debug, chosen.unchecked, chosen.precision, chosen.name, chosen.tolerance, known
+    )
 
 
 def param_types(signature: Signature, types: Types) -> dict[str, ParamType]:

@@ -18,8 +18,8 @@ from tests.property.generate.tensors import BOUNDS, TensorProgram, Term, tensor_
 from tests.property.outcome import DIFFERENT, REFUSED, SAME, SKIPPED, Outcome, first_difference, same_bits
 from tests.property.units import LEVELS, Failures, build_model_unit, build_unit
 
-_REFUSED_AT_LAUNCH = ("a slice reaches", " and 1 differ", "sizes 1 and ")
-"""Slices beyond an axis, and extents that turn out to be 1 where they were not known to be."""
+_REFUSED_AT_LAUNCH = (" and 1 differ", "sizes 1 and ")
+"""Extents that turn out to be 1 and follow from data, not from the sizes of the arguments."""
 _TURN = ("O1", "O2", "O0", "O1", "O3")
 
 

@@ -395,8 +395,7 @@ class _Tensors(Writer):
             return str(self.random.randint(-extent, extent - 1))
         if self.chance(0.35):
             return self.pick((":", "::-1", "::2", "::-2"))
-        # Bounds beyond the axis are refused, where NumPy clips them.
-        start, stop = sorted((self.random.randint(0, extent), self.random.randint(0, extent)))
+        start, stop = sorted((self.random.randint(0, extent + 2), self.random.randint(0, extent + 2)))
         if self.chance(0.4):
             return self.pick(
                 (
