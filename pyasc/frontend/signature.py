@@ -258,7 +258,7 @@ class _Reader:
 
     def _named_dim(self, node: ast.expr, name: str) -> int | SizeExpr:
         try:
-            value = self.dependencies.read_name(self.source, name)
+            value = self.dependencies.read_name(self.source.around_annotations, name)
         except KeyError:
             return size(name)
         return self._known_dim(node, value)
@@ -279,7 +279,7 @@ class _Reader:
         match node:
             case ast.Name(id=name):
                 try:
-                    return self.dependencies.read_name(self.source, name)
+                    return self.dependencies.read_name(self.source.around_annotations, name)
                 except KeyError:
                     hint = did_you_mean(name, [*self.source.globals, "float", "int", "bool"])
                     raise self._error("PA0301", f"`{name}` is not defined", node, hint) from None
@@ -310,8 +310,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _annotations(source: KernelSource) -> Mapping[str, Any]:
     try:
         return {} if source.function is None else source.function.__annotations__
-    except NameError:
-        # Python 3.14 evaluates them only now; names of sizes need not exist.
+    except Exception:
+        # Python 3.14 evaluates them only now: names of sizes need not exist, and what is wrong is shown in its place.
         return {}
 
 

@@ -9,7 +9,7 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -110,6 +110,12 @@ class KernelSource:
         """A digest of the text, the same in every process."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
+    @cached_property
+    def around_annotations(self) -> KernelSource:
+        """The source as its annotations see it: Python 3.14 binds them to locals and class members of their own."""
+        cells = _annotation_cells(self.function)
+        return replace(self, closure={**self.closure, **cells}) if cells else self
+
     def location(self, node: ast.AST) -> Location:
         """The span of a node, with columns in characters."""
         line = getattr(node, "lineno", None)
@@ -148,6 +154,20 @@ class KernelSource:
         if default is _MISSING:
             raise KeyError(name)
         return default
+
+
+def _annotation_cells(function: Callable[..., Any] | None) -> dict[str, types.CellType]:
+    """What lazy annotations name in the functions and the class around, which the function itself need not name."""
+    annotate = getattr(function, "__annotate__", None)
+    if not isinstance(annotate, types.FunctionType):
+        return {}
+    code = annotate.__code__
+    cells = dict(zip(code.co_freevars, annotate.__closure__ or (), strict=True))
+    members = cells.pop("__classdict__", None)
+    if members is None:
+        return cells
+    known = members.cell_contents
+    return cells | {name: types.CellType(known[name]) for name in code.co_names if name in known}
 
 
 def _file_of(function: types.FunctionType) -> tuple[str, Sequence[str]]:
