@@ -107,7 +107,8 @@ def build_file(source: Path) -> BuiltKernel:
 
     toolchain = default_toolchain()
     try:
-        return build_kernel(source, model_cache(), argv_compiler(toolchain.library_argv), toolchain.identity)
+        command = (*toolchain.library_argv, *toolchain.meaning_flags)
+        return build_kernel(source, model_cache(), argv_compiler(command), toolchain.identity)
     except ModelBuildError as error:
         raise BuildError(
             "the Ascend C does not compile for the model", toolchain.library_argv, str(error), source

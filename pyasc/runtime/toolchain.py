@@ -42,9 +42,12 @@ _COMMON_FLAGS = (
     "-fno-exceptions",
     "-fPIC",
 )
+# g++ replaces 0.0 - x by -x where x is converted from an integer, an absolute value or a choice of constants, though
+# 0.0 - 0.0 is no -0.0; it does not where the rounding mode might matter.
+_GCC_MEANING = ("-frounding-math",)
 # g++ would keep every vector constant of a loop in a register, and spill what is computed instead; and it remarks on
 # how vectors are passed to functions, which all are inlined.
-_GCC_FLAGS = ("-fno-gcse", "-Wno-psabi")
+_GCC_FLAGS = (*_GCC_MEANING, "-fno-gcse", "-Wno-psabi")
 # Below -O1 zig instruments code with traps for undefined behaviour.
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 
@@ -107,6 +110,11 @@ class Toolchain:
     def library_argv(self) -> tuple[str, ...]:
         """The command for C++ with the standard library, which kernels do without and `zig cc` does not offer."""
         return (*self.argv[:-1], "c++") if self.kind == "zig" and self.argv[-1] == "cc" else self.argv
+
+    @property
+    def meaning_flags(self) -> tuple[str, ...]:
+        """The options without which this compiler gives other floats than the C++ says, whatever it compiles."""
+        return _GCC_MEANING if self.kind == "gcc" else ()
 
     @property
     def identity(self) -> str:

@@ -103,9 +103,10 @@ class Semantics:
         self.real = real
 
     def as_real(self, value: Number) -> Number:
-        """A number as a float; one that is too large becomes an infinity."""
+        """A number as a float, rounded once; one that is too large becomes an infinity."""
         with np.errstate(all="ignore"):
-            return self.real(value)
+            # NumPy takes a Python int through float64.
+            return self.real(np.int64(value) if isinstance(value, int) else value)
 
     def binary(self, sign: str, a: Number, b: Number) -> Number:
         """`a sign b`."""

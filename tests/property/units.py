@@ -155,6 +155,10 @@ def _model_library(kernels: Sequence[AscendKernel], cache: Path) -> BuiltKernel:
         source.write_text("\n".join(parts), encoding="utf-8")
         toolchain = default_toolchain()
         built = build_kernel(
-            source, cache, argv_compiler(toolchain.library_argv), toolchain.identity, ["-O1"]
+            source,
+            cache,
+            argv_compiler((*toolchain.library_argv, *toolchain.meaning_flags)),
+            toolchain.identity,
+            ["-O1"],
         )
         return built

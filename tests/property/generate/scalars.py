@@ -101,6 +101,13 @@ class _Scalars(Writer):
         floats = [self.pick(pool) if self.chance(0.7) else self.random.uniform(-20, 20) for _ in FLOATS]
         return (*ints, *floats, self.chance(0.5), self.chance(0.5))
 
+    def weak_bool(self) -> str:
+        """A bool to calculate with.
+
+        One that compared float64 is NumPy's, and what NumPy computes from its int in float64, a kernel does in float32.
+        """
+        return f"int({self.name('bool')})" if self.mode == "float64" else self.name("bool")
+
     def helper(self) -> None:
         """A nested function of one int and one float."""
         self.helpers.append("h")
@@ -388,7 +395,7 @@ class _Scalars(Writer):
                     lambda: f"math.{self.pick(('floor', 'ceil', 'trunc'))}({self.name('float')})",
                 ),
                 "int(bool)": (1, lambda: f"int({self.condition(room - 1)})"),
-                "bool as int": (1, lambda: f"({self.name('bool')} + {some()})"),
+                "bool as int": (1, lambda: f"({self.weak_bool()} + {some()})"),
                 "int choice": (2, lambda: f"({some()} if {self.condition(room - 1)} else {some()})"),
                 "int and or": (2, lambda: f"({self.name('int')} {self.pick(('and', 'or'))} {some()})"),
                 "sum": (1, lambda: f"sum(({some()}, {self.name('int')}, {some()}))"),
@@ -456,7 +463,7 @@ class _Scalars(Writer):
                 lambda: f"({some()} if {self.condition(room - 1)} else {MARK}({self.name('int')}))",
             ),
             "float and or": (1, lambda: f"({self.name('float')} {self.pick(('and', 'or'))} {some()})"),
-            "bool as float": (1, lambda: f"({self.name('bool')} * {some()})"),
+            "bool as float": (1, lambda: f"({self.weak_bool()} * {some()})"),
             "where": (1, lambda: f"asc.where({self.name('bool')}, {some()}, {self.name('float')})"),
         }
         if self.helpers:
