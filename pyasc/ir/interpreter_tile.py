@@ -12,7 +12,7 @@ import numpy as np
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Operation, Value
-from pyasc.ir.dialects import tile
+from pyasc.ir.dialects import tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.interpreter_state import Frame, Handler, InterpreterError, undefined
 from pyasc.ir.numbers_eval import carried, convert, evaluate
@@ -180,6 +180,29 @@ def _gather(frame: Frame, op: tile.Gather) -> Sequence[Any]:
     return ()
 
 
+def _part(frame: Frame, op: tile_lanes.Part) -> Sequence[Any]:
+    return (frame[op.tile][op.start :],)
+
+
+def _pick(frame: Frame, op: tile_lanes.Pick) -> Sequence[Any]:
+    box = _target(frame, op.target, frame.all(op.sizes))
+    size, source = box.shape[-1], frame[op.source]
+    if op.stride < 0:
+        box[...] = source[: max(1 - op.stride * (size - 1), 0)][:: op.stride].copy()
+    elif size:
+        end = op.phase + op.stride * (size - 1) + 1
+        box[...] = source[..., op.phase : end : op.stride][tuple(slice(n) for n in box.shape[:-1])].copy()
+    return ()
+
+
+def _weave(frame: Frame, op: tile_lanes.Weave) -> Sequence[Any]:
+    (size,) = frame.all(op.sizes)
+    box, source = _target(frame, op.target, [size * op.count]), frame[op.source]
+    for number in range(op.count):
+        box[number :: op.count] = source[number * op.width :][:size]
+    return ()
+
+
 def _reduce(frame: Frame, op: tile.Reduce) -> Sequence[Any]:
     sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
     rows = (
@@ -262,6 +285,9 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile.Broadcast: _broadcast,
     tile.Transpose: _transpose,
     tile.Gather: _gather,
+    tile_lanes.Part: _part,
+    tile_lanes.Pick: _pick,
+    tile_lanes.Weave: _weave,
     tile.Reduce: _reduce,
     tile.Fold: _fold,
     tile.ArgReduce: _argreduce,

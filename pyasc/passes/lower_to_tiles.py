@@ -59,7 +59,9 @@ from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
 from pyasc.passes.analysis.tile_rows import is_column, of_apply, of_loop, one_wide
 from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
+from pyasc.passes.analysis.tile_strides import lower_strided
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
+from pyasc.passes.analysis.walks import is_strided
 from pyasc.passes.analysis.writeback import plain
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
@@ -303,6 +305,8 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
         blocks = lower_product(product, plain(work), soc)
     elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
+    elif isinstance(work, st.Apply) and is_strided(work):
+        blocks = lower_strided(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
         blocks = lower_columns(work, soc)
     elif isinstance(work, (st.Apply, scf.For)):

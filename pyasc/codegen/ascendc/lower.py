@@ -20,12 +20,14 @@ from pyasc.codegen.ascendc.names import VendorNames
 from pyasc.codegen.cpp.names import Names, identifier
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, asc, func, scf
+from pyasc.ir.dialects import arith, asc, asc_vector, func, scf
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import OpaqueType, RefType, ScalarType, dtype_of
 
 _NESTED = (scf.For, scf.If, scf.While, asc.Method)
 _ALWAYS_INLINE = (asc.Offset, asc.ReinterpretCast)
+_PATTERNS = ("", "EVEN", "ODD", "FIRST_OF_4", "SECOND_OF_4", "THIRD_OF_4", "FOURTH_OF_4", "ALL")
+"""Names of the fixed patterns of GatherMask."""
 _RESERVED = ("pipe", "op", "Init", "Process", "Shape", "BT")
 
 
@@ -181,7 +183,8 @@ class Statements:
         if isinstance(op, func.Size):
             return Expr(self.kernel.sizes[op.symbol])
         if isinstance(op, asc.Offset):
-            return Expr(f"{self.text(op.tensor)}[{self.text(op.offset)}]")
+            offset = str(self.text(op.offset))
+            return Expr(f"{self.text(op.tensor)}{f'[{offset}]' if offset != '0' else ''}")
         if isinstance(op, asc.ReinterpretCast):
             return Expr(f"{self.text(op.tensor)}.ReinterpretCast<{CTYPES[dtype_of(value.type)]}>()")
         assert op is not None
@@ -251,6 +254,8 @@ class Statements:
                     f"DataCacheCleanAndInvalid<{element}, CacheLine::{lines}, DcciDst::CACHELINE_OUT>"
                     f"({self.text(op.tensor)})"
                 )
+            case asc_vector.GatherMask():
+                self._gather_mask(op)
             case _ if isinstance(op, CUBE_CALLS):
                 self.say(cube_call(op, self._struct(op), self.text))
             case _ if op.has(PURE) and op.results:
@@ -327,7 +332,7 @@ class Statements:
 
     def _bytes(self, value: Value, element: str) -> str:
         """A number of bytes, as elements times their size where it is that."""
-        op = value.op
+        op = None if value in self.kernel.texts else value.op
         if isinstance(op, arith.Elementwise) and op.fn == "mul" and isinstance(op.args[1].op, arith.Constant):
             return f"{self.text(op.args[0]).inside(14)} * sizeof({element})"
         if isinstance(op, arith.Constant) and op.value == CTYPE_BYTES[element]:
@@ -340,6 +345,18 @@ class Statements:
             name = self.copies[declaration] = self.names.fresh(hint)
             self.say(f"const {declaration.format(name=name)}")
         return self.copies[declaration]
+
+    def _gather_mask(self, op: asc_vector.GatherMask) -> None:
+        """A call with a fixed pattern; how many elements it kept is known before."""
+        params = f"1, {self.text(op.repeat)}, {self.text(op.stride)}, 0"
+        once = self._shared(f"GatherMaskParams {{name}}{{{{{params}}}}}", "once")
+        if "kept" not in self.copies:
+            self.copies["kept"] = self.names.fresh("kept")
+            self.say(f"uint64_t {self.copies['kept']} = 0")
+        pattern = _PATTERNS[op.pattern]
+        self.kernel.constants[pattern] = nodes.Variable("uint8_t", pattern, str(op.pattern))
+        operands = f"{self.text(op.dst)}, {self.text(op.src)}, {pattern}, true, {self.text(op.count)}"
+        self.say(f"GatherMask({operands}, {once}, {self.copies['kept']})")
 
     def _struct(self, op: Operation) -> str:
         """The parameter struct of a call, filled once for equal values."""

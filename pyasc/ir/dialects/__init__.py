@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyasc.ir.core import Operation
 
-NAMES = ("func", "arith", "scf", "py", "tensor", "mem", "st", "vec", "tile", "asc", "asc_vector", "asc_cube")
+NAMES = (
+    *("func", "arith", "scf", "py", "tensor", "mem", "st", "vec", "tile", "tile_lanes"),
+    *("asc", "asc_vector", "asc_cube"),
+)
 
 
 @cache

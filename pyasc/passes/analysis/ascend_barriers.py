@@ -122,7 +122,7 @@ def root(tensor: Value, parts: Collection[Value] = ()) -> Value:
 
 def _kept(values: set[Value]) -> set[Value]:
     """Those that no queue orders from one round to the next."""
-    return {value for value in values if isinstance(value.owner, asc.Get)}
+    return {value for value in values if isinstance(root(value).owner, asc.Get)}
 
 
 def _starts_with_barrier(op: Operation) -> bool:
@@ -151,5 +151,7 @@ def _touched(op: Operation, parts: Collection[Value]) -> tuple[set[Value], set[V
     for spec in op.spec.operands:
         value = getattr(op, spec.name)
         if isinstance(value, Value) and isinstance(value.type, RefType):
-            (writes if spec.written else reads).add(root(value, parts))
+            found = root(value, parts)
+            inside = {part for part in parts if part is not found and root(part) is found}
+            (writes if spec.written else reads).update({found, *inside})
     return reads, writes

@@ -12,6 +12,7 @@ from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_lanes import Prologue
 from pyasc.passes.analysis.ascend_methods import Methods
 from pyasc.passes.analysis.ascend_tensors import Holder, Resource
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
@@ -37,6 +38,7 @@ class PhaseLowering:
     running: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     pool: dict[Resource, list[Value]] = field(default_factory=lambda: dict[Resource, list[Value]]())
     parts: set[Value] = field(default_factory=lambda: set[Value]())
+    prologue: Prologue = field(default_factory=Prologue)
     sealed: bool = False
     front: Builder | None = None
     outermost: scf.For | None = None
@@ -82,6 +84,7 @@ class PhaseLowering:
             marker = at.insert(asc.Method(method="", body=block_of()))
             self.front = Builder.before(marker)
             self._rounds(list(inner), at)
+            self.prologue.emit(self.front)
             self.front = None
             marker.erase()
             return
@@ -241,6 +244,8 @@ class PhaseLowering:
     def _leave(self, loop: scf.For, inner: Builder) -> None:
         inner.insert(scf.Yield())
         if self.outermost is loop:
+            assert self.front is not None
+            self.prologue.emit(self.front)
             self.front = None
 
 

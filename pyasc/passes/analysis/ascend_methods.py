@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile
+from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile, tile_lanes
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
+from pyasc.passes.analysis.ascend_lanes import pick, weave
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
 from pyasc.passes.analysis.ascend_tensors import (
@@ -71,6 +72,7 @@ class Methods:
         self.at = at
         self.scratch: Value | None = None
         self.total: Value | None = None
+        self.places: dict[Value, Value] = {}
         self.spreads: dict[Value, Value] = {}
         self.spread_buffers: dict[Value, Value] = {}
 
@@ -83,7 +85,7 @@ class Methods:
         vector = [op for op in ops if op.name.startswith("tile.") and op not in copies and not op.results]
         self.declare(ops, incoming, outgoing, vector)
         for op in ops:
-            if not op.results or isinstance(op, (tile.Buffer, tile.Recast, mem.View)):
+            if not op.results or isinstance(op, (tile.Buffer, tile.Recast, tile_lanes.Part, mem.View)):
                 continue
             self.at.insert(op.clone(self.phase.mapping))
         if incoming:
@@ -118,7 +120,7 @@ class Methods:
             if not packed or op not in incoming_buffers:
                 self._declare_buffer(op, positions.get(op.tile, "VECCALC"))
         if any(isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS for op in vector):
-            self.scratch = self._buffer_of("scratch", SCRATCH_BYTES)
+            self.scratch = self.buffer_of("scratch", SCRATCH_BYTES)
 
     def _declare_buffer(self, op: tile.Buffer, position: str) -> None:
         extent = elements_of(op)
@@ -126,7 +128,7 @@ class Methods:
         size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
         if position == "VECCALC":
             lasting = self.names is not _METHODS
-            buffer = self._buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
+            buffer = self.buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
             self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
             return
         queue = self._queue_of(Resource(position, size, op.depth), f"{op.tile.name}Queue")
@@ -154,7 +156,7 @@ class Methods:
         self.borrowed.append((resource, queue))
         return queue
 
-    def _buffer_of(self, name: str, size: int, lasting: bool = False) -> Value:
+    def buffer_of(self, name: str, size: int, lasting: bool = False) -> Value:
         """A buffer; one that does not last is given back behind the round."""
         resource = Resource("VECCALC", size, 1)
         buffer = None if lasting else self._borrow(resource)
@@ -311,7 +313,7 @@ class Methods:
         """Whether a lane of the mask has a bit, as the scalar unit sees it."""
         mask, ones, work = (tensors.known_as(value, at) for value in op.mask)
         count = self.phase.value(op.sizes[-1])
-        buffer = self._buffer_of("any", 32)
+        buffer = self.buffer_of("any", 32)
         found = at.value(asc.Get(buffer=buffer, types=[local(8, dtypes.f32)]), "any")
         zero = at.value(arith.Constant.of(0.0, dtypes.f32))
         at.insert(asc.PipeBarrier(pipe="PIPE_V"))
@@ -334,6 +336,12 @@ class Methods:
         if isinstance(op, tile.Repeat):
             self._repeat(tensors, op)
             return
+        if isinstance(op, tile_lanes.Pick):
+            pick(self, tensors, op)
+            return
+        if isinstance(op, tile_lanes.Weave):
+            weave(self, tensors, op)
+            return
         assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
@@ -345,7 +353,7 @@ class Methods:
             assert self.scratch is not None
             type_ = local(SCRATCH_BYTES, dtypes.u8)
             scratch = at.value(asc.Get(buffer=self.scratch, types=[type_]), "scratch")
-        calls = VectorCalls(at, self._count(at, op), scratch)
+        calls = VectorCalls(at, self.count_of(at, op), scratch)
         target = tensors.of(op.target)
         match op:
             case tile.Elementwise():
@@ -361,7 +369,7 @@ class Methods:
             case tile.Reduce() | tile.Fold():
                 raise AssertionError(op.name)
 
-    def _count(self, at: Builder, op: Vector) -> Value:
+    def count_of(self, at: Builder, op: Vector | tile_lanes.Pick) -> Value:
         """How many elements a call covers: with rows, all of them up to where the next row would start."""
         sizes = [self.phase.value(size) for size in op.sizes]
         if len(sizes) == 1:
@@ -437,7 +445,7 @@ class Methods:
         tile_ = next(key for key, value in tensors.known.items() if value is base)
         if tile_ not in self.spreads:
             if tile_ not in self.spread_buffers:
-                self.spread_buffers[tile_] = self._buffer_of(f"{tile_.name or 'row'}Spread", size)
+                self.spread_buffers[tile_] = self.buffer_of(f"{tile_.name or 'row'}Spread", size)
             dtype = dtype_of(tensor.type)
             type_ = local(size // dtype.bytes, dtype)
             made = tensors.at.value(asc.Get(buffer=self.spread_buffers[tile_], types=[type_]), "spread")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import asc, tile
+from pyasc.ir.dialects import asc, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
@@ -76,8 +76,17 @@ class TensorMap:
         if isinstance(owner, tile.Recast):
             return recast(self.at, self.of(owner.tile), dtype_of(value.type))
         if value not in self.known:
-            self.known[value] = self._get(value)
+            self.known[value] = self._part(owner) if isinstance(owner, tile_lanes.Part) else self._get(value)
         return self.known[value]
+
+    def _part(self, op: tile_lanes.Part) -> Value:
+        """A part of a buffer, ordered by itself."""
+        whole = self.of(op.tile)
+        assert isinstance(whole.type, RefType) and isinstance(whole.type.shape[0], int)
+        type_ = local(whole.type.shape[0] - op.start, dtype_of(whole.type))
+        made = self.at.value(asc.Offset(tensor=whole, offset=index(self.at, op.start), types=[type_]))
+        self.phase.parts.add(made)
+        return made
 
     def _get(self, tile_: Value) -> Value:
         holder = self.phase.holders[tile_]

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineExpr
 from pyasc.ir.core import Builder, Value, block_of
-from pyasc.ir.dialects import arith, func, tile
+from pyasc.ir.dialects import arith, func, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import COLUMN, Instruction, Operand, Program, Register
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register
 
 LINE_BYTES = 512
 """Accesses of several cores to one such window of global memory are serialised."""
@@ -238,6 +238,11 @@ class TileEmitter:
                 op = tile.Broadcast(source=args[0], target=target, sizes=sizes)
             case "index":
                 op = self._index(each, target, sizes)
+            case "pick":
+                stride, phase = map(int, each.mode.split())
+                op = tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
+            case "weave":
+                op = self._weave(args[0], target, len(args))
             case "reduce":
                 assert isinstance(each.args[0], Register)
                 op = tile.Reduce(
@@ -251,6 +256,16 @@ class TileEmitter:
             case _:
                 op = tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)
         self.at.insert(op)
+
+    def _weave(self, first: Value, target: Value, count: int) -> tile_lanes.Weave:
+        """Parts of one buffer, of which the first is given."""
+        part = first.owner
+        assert isinstance(part, tile_lanes.Part) and isinstance(first.type, RefType)
+        width = first.type.shape[0]
+        assert isinstance(width, int)
+        return tile_lanes.Weave(
+            source=part.tile, target=target, sizes=self.sizes[FULL], count=count, width=width
+        )
 
     def _index(self, each: Instruction, target: Value, sizes: Sequence[Value]) -> tile.Iota | tile.Fill:
         """A loop counter: growing from where the tile starts, or the same for all of it."""

@@ -39,7 +39,8 @@ Operand = Register | Value
 
 @dataclass(eq=False)
 class Instruction:
-    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`; or what
+    """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`; `"pick"` (`mode`
+    is the stride and the phase) and `"weave"` of elements that change places; or what
     stands around instructions that are run again: `"repeat"` (a mask and what is all ones, or what is all ones; how
     often) and `"end"`.
 

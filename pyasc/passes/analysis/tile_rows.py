@@ -363,12 +363,12 @@ class _Reader:
             return FULL if columns else COLUMN if number else ""
         if len(rows) > 1 or (rows and columns and rows == columns):
             raise refuse(f"rows of `{ref.name}` that overlap or run along a diagonal", self.legaliser.loc)
+        if rows and map_.results[rows[0]].coefficient(row) < 0:
+            raise refuse(f"rows of `{ref.name}` from the last to the first", self.legaliser.loc)
         if rows and not columns:
             apart = any(dim != 1 for dim in ref.type.shape[rows[0] + 1 :])
             if apart or map_.results[rows[0]].coefficient(row) != 1:
                 return SPACED
-        if rows and map_.results[rows[0]].coefficient(row) < 0:
-            raise refuse(f"rows of `{ref.name}` from the last to the first", self.legaliser.loc)
         if columns:
             return FULL if rows or row < 0 else ROW
         if rows:

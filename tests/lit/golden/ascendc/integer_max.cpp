@@ -228,7 +228,7 @@ private:
         LocalTensor<int32_t> parts = partsQueue.AllocTensor<int32_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(blocks * sizeof(int32_t)), 0, 0, 0};
         const DataCopyPadExtParams<int32_t> noPad{false, 0, 0, 0};
-        DataCopyPad(parts, outPartsGm[0], copy, noPad);
+        DataCopyPad(parts, outPartsGm, copy, noPad);
         partsQueue.EnQue(parts);
     }
 
@@ -290,7 +290,7 @@ private:
     {
         LocalTensor<int32_t> out = outQueue.DeQue<int32_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(sizeof(int32_t)), 0, 0, 0};
-        DataCopyPad(outGm[0], out, copy);
+        DataCopyPad(outGm, out, copy);
         outQueue.FreeTensor(out);
     }
 

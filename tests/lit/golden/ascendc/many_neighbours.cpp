@@ -69,7 +69,7 @@ private:
                                   int64_t value_3, int64_t value_4, int64_t value_5, int64_t firstRow, int64_t value_6)
     {
         LocalTensor<uint8_t> in = inQueue.AllocTensor<uint8_t>();
-        LocalTensor<float> x = in[0].ReinterpretCast<float>();
+        LocalTensor<float> x = in.ReinterpretCast<float>();
         const int64_t value_7 = value_1 * C;
         const int64_t value_8 = pitch / 8 - (width + 7) / 8;
         const int64_t value_9 = (C - width) * 4;
@@ -101,7 +101,7 @@ private:
     __aicore__ inline void Compute(int64_t n)
     {
         LocalTensor<uint8_t> in = inQueue.DeQue<uint8_t>();
-        LocalTensor<float> x = in[0].ReinterpretCast<float>();
+        LocalTensor<float> x = in.ReinterpretCast<float>();
         LocalTensor<float> x_1 = in[9216].ReinterpretCast<float>();
         LocalTensor<float> x_2 = in[18432].ReinterpretCast<float>();
         LocalTensor<float> x_3 = in[27648].ReinterpretCast<float>();

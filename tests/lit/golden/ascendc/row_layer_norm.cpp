@@ -72,9 +72,9 @@ private:
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         LocalTensor<float> gamma_ = gammaQueue.AllocTensor<float>();
         const DataCopyExtParams copy_1{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
-        DataCopyPad(gamma_, gammaGm[0], copy_1, noPad);
+        DataCopyPad(gamma_, gammaGm, copy_1, noPad);
         LocalTensor<float> beta = betaQueue.AllocTensor<float>();
-        DataCopyPad(beta, betaGm[0], copy_1, noPad);
+        DataCopyPad(beta, betaGm, copy_1, noPad);
         xQueue.EnQue(x);
         gammaQueue.EnQue(gamma_);
         betaQueue.EnQue(beta);

@@ -153,7 +153,7 @@ private:
         LocalTensor<float> parts = partsQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(blocks * sizeof(float)), 0, 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(parts, outPartsGm[0], copy, noPad);
+        DataCopyPad(parts, outPartsGm, copy, noPad);
         partsQueue.EnQue(parts);
     }
 
@@ -174,7 +174,7 @@ private:
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(sizeof(float)), 0, 0, 0};
-        DataCopyPad(outGm[0], out, copy);
+        DataCopyPad(outGm, out, copy);
         outQueue.FreeTensor(out);
     }
 

@@ -68,7 +68,7 @@ private:
         DataCopyPad(a, aGm[firstRow * N], copy, noPad);
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy_1{1, static_cast<uint32_t>(N * sizeof(float)), 0, 0, 0};
-        DataCopyPad(x, xGm[0], copy_1, noPad);
+        DataCopyPad(x, xGm, copy_1, noPad);
         aQueue.EnQue(a);
         xQueue.EnQue(x);
     }

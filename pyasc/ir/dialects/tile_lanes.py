@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tile level: elements of a tile that change places.
+
+Vector instructions work lane by lane, so elements that are apart in memory are brought side by side first, and back
+apart before they are copied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyasc.ir.constraints import I64, ON_CHIP
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.declare import attribute, operand, operands, result
+from pyasc.ir.dialects.mem import same_dtype, same_rank, shape_of
+from pyasc.ir.traits import PURE, READS, VIEW, WRITES
+
+
+class Part(Operation, name="tile.part", traits=[PURE, VIEW]):
+    """The elements of a tile of one axis from `start` on, as a tile of their own."""
+
+    tile: Value = operand(ON_CHIP)
+    start: int = attribute()
+    part: Value = result(constraint=ON_CHIP)
+
+    def verify_op(self) -> Iterable[str]:
+        """Both have one axis, and the part ends where the tile does or before."""
+        yield from same_dtype(self.tile, self.part)
+        if len(shape_of(self.tile)) != 1 or len(shape_of(self.part)) != 1:
+            yield f"tiles of one axis have parts: {self.tile.type} and {self.part.type}"
+            return
+        whole, length = shape_of(self.tile)[0], shape_of(self.part)[0]
+        if isinstance(whole, int) and isinstance(length, int) and not 0 <= self.start <= whole - length:
+            yield f"{self.part.type} from {self.start} on leaves {self.tile.type}"
+
+
+class Pick(Operation, name="tile.pick", traits=[READS, WRITES]):
+    """Every `stride`-th element: `target[p] = source[p * stride + phase]`, backwards where the stride is negative:
+    `target[p] = source[(size - 1 - p) * -stride]`.
+
+    A tile of rows is taken as one line of elements, so rows of the source are `stride` times as far apart.
+    """
+
+    source: Value = operand(ON_CHIP)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+    stride: int = attribute()
+    phase: int = attribute(default=0)
+
+    def verify_op(self) -> Iterable[str]:
+        """A stride that skips or turns around, and a phase below it."""
+        yield from same_dtype(self.source, self.target)
+        yield from same_rank(self.source, self.target)
+        if self.stride in (0, 1):
+            yield f"a stride of {self.stride} picks nothing"
+        if not 0 <= self.phase < abs(self.stride) or (self.stride < 0 and self.phase):
+            yield f"phase {self.phase} does not go with stride {self.stride}"
+        if self.stride < 0 and len(shape_of(self.target)) != 1:
+            yield f"one line is walked backwards, not {self.target.type}"
+
+
+class Weave(Operation, name="tile.weave", traits=[READS, WRITES]):
+    """Puts parts of a tile between each other: `target[p * count + k] = source[k * width + p]`.
+
+    `sizes` are how many elements of each part there are.
+    """
+
+    source: Value = operand(ON_CHIP)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+    count: int = attribute()
+    width: int = attribute()
+
+    def verify_op(self) -> Iterable[str]:
+        """Lines of one dtype, and two parts or more."""
+        yield from same_dtype(self.source, self.target)
+        if len(shape_of(self.source)) != 1 or len(shape_of(self.target)) != 1:
+            yield f"lines are woven, not {self.source.type} into {self.target.type}"
+        if self.count < 2 or self.width < 1:
+            yield f"{self.count} parts of {self.width} elements are not woven"

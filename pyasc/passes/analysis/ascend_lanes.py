@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements that change places on chip: GatherMask for every second or fourth one, Gather for the rest.
+
+Gather takes byte offsets from UB. They are the same for every tile, so they are made once, in front of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyasc.ir import dtypes
+from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.dialects import arith, asc, asc_vector, tile_lanes
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_vector import local, recast
+from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_program import Instruction
+
+if TYPE_CHECKING:
+    from pyasc.passes.analysis.ascend_emit import PhaseLowering
+    from pyasc.passes.analysis.ascend_methods import Methods
+    from pyasc.passes.analysis.ascend_tensors import TensorMap
+
+OFFSET_BYTES = 4
+_PATTERNS = {2: 1, 4: 3}
+"""The pattern of GatherMask that keeps the first of so many elements; those that follow keep the next ones."""
+
+
+def gather_bytes(instructions: Iterable[Instruction]) -> int:
+    """Bytes an element of a tile that offsets take for all instructions of a program together."""
+    made: set[tuple[str, int, int]] = set()
+    for each in instructions:
+        if each.fn == "pick":
+            stride = int(each.mode.split()[0])
+            if stride not in _PATTERNS:
+                made.add(("pick", stride, each.target.dtype.bytes))
+        elif each.fn == "weave":
+            made.add(("weave", int(each.mode), each.target.dtype.bytes))
+    # Those of woven parts are computed with a second buffer; walking backwards, they are counted in a second one from
+    # the last element of a tile.
+    return sum(OFFSET_BYTES * (2 * n if kind == "weave" else 1 + (n < 0)) for kind, n, _ in made)
+
+
+@dataclass
+class Prologue:
+    """Vector calls that a phase makes once, before its loops: the offsets by what they are."""
+
+    made: dict[tuple[int, ...], Value] = field(default_factory=lambda: dict[tuple[int, ...], Value]())
+    fills: list[Callable[[Builder], None]] = field(default_factory=lambda: list[Callable[[Builder], None]]())
+
+    def emit(self, at: Builder) -> None:
+        """The method that makes all offsets asked for."""
+        if not self.fills:
+            return
+        method = at.insert(asc.Method(method="MakeOffsets", body=block_of()))
+        inner = Builder(method.body.block, loc=at.loc)
+        for fill in self.fills:
+            fill(inner)
+        inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
+        inner.insert(asc.End())
+        self.fills.clear()
+        self.made.clear()
+
+
+def pick(methods: Methods, tensors: TensorMap, op: tile_lanes.Pick) -> None:
+    """Elements that are some steps apart, side by side."""
+    target, source = tensors.of(op.target), tensors.of(op.source)
+    count = methods.count_of(tensors.at, op)
+    if op.stride in _PATTERNS:
+        tensors.at.insert(
+            asc_vector.GatherMask(
+                dst=target,
+                src=source,
+                count=binary(tensors.at, "mul", count, op.stride),
+                repeat=index(tensors.at, 1),
+                stride=index(tensors.at, 8),
+                pattern=_PATTERNS[op.stride] + op.phase,
+            )
+        )
+        return
+    width, length = dtype_of(target.type).bytes, _length(op.target)
+    ramp = _ramp(methods.phase, length, op.stride * width)
+    if op.stride < 0:
+        if ramp not in methods.places:
+            step = -op.stride * width
+            methods.places[ramp] = _from_the_last(methods, tensors.at, ramp, length, count, step)
+        offsets = methods.places[ramp]
+    else:
+        offsets = _get(tensors.at, ramp, length, "offsets")
+    _gather(tensors.at, target, source, offsets, op.phase * width, count)
+
+
+def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:
+    """Elements of parts that lie in turn."""
+    at = tensors.at
+    target, source = tensors.of(op.target), tensors.of(op.source)
+    length = _length(op.target)
+    places = _places(methods.phase, op.count, op.width, dtype_of(target.type))
+    count = binary(at, "mul", methods.phase.value(op.sizes[0]), op.count)
+    _gather(at, target, source, _get(at, places, length, "offsets"), 0, count)
+
+
+def _length(line: Value) -> int:
+    assert isinstance(line.type, RefType)
+    (length,) = line.type.shape
+    assert isinstance(length, int)
+    return length
+
+
+def _gather(at: Builder, target: Value, source: Value, offsets: Value, base: int, count: Value) -> None:
+    unsigned = recast(at, offsets, dtypes.u32)
+    at.insert(asc_vector.Gather(dst=target, src=source, offsets=unsigned, base=index(at, base), count=count))
+
+
+def _get(at: Builder, buffer: Value, length: int, name: str) -> Value:
+    return at.value(asc.Get(buffer=buffer, types=[local(length, dtypes.i32)]), name)
+
+
+def _buffer(phase: PhaseLowering, name: str, length: int) -> Value:
+    assert phase.front is not None
+    buffer = phase.front.value(asc.Buf(position="VECCALC"), f"{name}Buf")
+    amount = index(phase.front, length * OFFSET_BYTES)
+    phase.front.insert(asc.InitBuf(pipe=phase.pipe, buffer=buffer, bytes=amount))
+    return buffer
+
+
+def _from_the_last(methods: Methods, at: Builder, ramp: Value, length: int, count: Value, step: int) -> Value:
+    """Offsets that start from the last element of a tile that may be short."""
+    offsets = _get(at, ramp, length, "offsets")
+    buffer = methods.buffer_of("places", length * OFFSET_BYTES)
+    places = _get(at, buffer, length, "places")
+    last = at.value(arith.Cast.to(binary(at, "mul", binary(at, "sub", count, 1), step), dtypes.i32), "last")
+    at.insert(asc_vector.TensorScalar(call="Adds", dst=places, src=offsets, scalar=last, amount=[count]))
+    return places
+
+
+def _ramp(phase: PhaseLowering, length: int, step: int) -> Value:
+    """A buffer with 0, step, 2 * step, ..."""
+    key = (length, step)
+    if key not in phase.prologue.made:
+        buffer = _buffer(phase, "offsets", length)
+        phase.prologue.made[key] = buffer
+
+        def fill(at: Builder) -> None:
+            offsets = _get(at, buffer, length, "offsets")
+            _count_up(at, offsets, length)
+            _times(at, offsets, step, length)
+
+        phase.prologue.fills.append(fill)
+    return phase.prologue.made[key]
+
+
+def _places(phase: PhaseLowering, count: int, width: int, dtype: DType) -> Value:
+    """A buffer with the byte offset of each element of woven parts: part p % count, element p // count."""
+    length = count * width
+    key = (length, count, width, dtype.bytes)
+    if key not in phase.prologue.made:
+        buffer = _buffer(phase, "places", length)
+        scratch = _buffer(phase, "number", length)
+        phase.prologue.made[key] = buffer
+
+        def fill(at: Builder) -> None:
+            places = _get(at, buffer, length, "places")
+            _weave_offsets(at, places, _get(at, scratch, length, "number"), (count, width, dtype.bytes))
+
+        phase.prologue.fills.append(fill)
+    return phase.prologue.made[key]
+
+
+def _weave_offsets(at: Builder, places: Value, number: Value, shape: tuple[int, int, int]) -> None:
+    """The number of each element, bytes * (number % count * width + number // count), by quotients of float32."""
+    count, width, bytes_ = shape
+    length = count * width
+    half = at.value(arith.Constant.of(0.5, dtypes.f32))
+    quotient = recast(at, number, dtypes.f32)
+    at.insert(asc_vector.CreateVecIndex(dst=quotient, first=half, count=index(at, length)))
+    _barrier(at)
+    by = at.value(arith.Constant.of(1.0 / count, dtypes.f32))
+    amount = [index(at, length)]
+    at.insert(asc_vector.TensorScalar(call="Muls", dst=quotient, src=quotient, scalar=by, amount=amount))
+    _barrier(at)
+    at.insert(asc_vector.Cast(dst=number, src=quotient, amount=amount, mode="CAST_FLOOR"))
+    _count_up(at, places, length)
+    # number * width + quotient * (1 - count * width), in bytes.
+    _times(at, places, bytes_ * width, length)
+    _times(at, number, bytes_ * (1 - count * width), length)
+    _barrier(at)
+    at.insert(asc_vector.Binary(call="Add", dst=places, src0=places, src1=number, amount=amount))
+
+
+def _count_up(at: Builder, offsets: Value, length: int) -> None:
+    first = at.value(arith.Constant.of(0, dtypes.i32))
+    at.insert(asc_vector.CreateVecIndex(dst=offsets, first=first, count=index(at, length)))
+    _barrier(at)
+
+
+def _times(at: Builder, offsets: Value, factor: int, length: int) -> None:
+    by = at.value(arith.Constant.of(factor, dtypes.i32))
+    amount = [index(at, length)]
+    at.insert(asc_vector.TensorScalar(call="Muls", dst=offsets, src=offsets, scalar=by, amount=amount))
+
+
+def _barrier(at: Builder) -> None:
+    at.insert(asc.PipeBarrier(pipe="PIPE_V"))

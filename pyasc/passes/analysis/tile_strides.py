@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structured ops that use every second element of a line, or walk it backwards: cut into runs for the cores.
+
+    st.apply [%n], [%x, %x], [], [%y] {iterators = ["parallel"], input_maps = [affine<2*d0>, affine<2*d0 + 1>], ...}
+
+becomes
+
+    tile.cores %blocks {
+    ^(%core: i64):
+      tile.loop [%length] {tile = [4096]} {
+      ^(%offset: i64, %count: i64):
+        tile.copy ..., %x, [%count * 2]
+        tile.pick %x, %even, [%count] {stride = 2}
+        tile.pick %x, %odd, [%count] {stride = 2, phase = 1}
+        ...
+      }
+    }
+
+What lies between two elements that are used is copied in with them, so that copies stay long. Results that lie in
+turn are put together on chip (`tile.weave`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyasc.ir import dtypes
+from pyasc.ir.affine import AffineMap
+from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.dialects import func, mem, st, tile, tile_lanes
+from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import SizeExpr
+from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.affine import index, materialise, materialise_polynomial
+from pyasc.passes.analysis.ascend_lanes import gather_bytes
+from pyasc.passes.analysis.soc import Soc
+from pyasc.passes.analysis.tile_body import Access, BodyBuilder, guarded_writes, stored_dtype
+from pyasc.passes.analysis.tile_buffers import Slot, assign, scratch_bytes
+from pyasc.passes.analysis.tile_counters import Counter, Interval
+from pyasc.passes.analysis.tile_emit import (
+    I64,
+    LINE_BYTES,
+    TileEmitter,
+    binary,
+    bytes_an_element,
+    cores_for,
+    queue_depths,
+    share,
+)
+from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Register
+from pyasc.passes.analysis.walks import Walks, Window, walks_of
+
+
+def wide(stride: int) -> str:
+    """What a register covers that holds all elements of a window, so many for each step."""
+    return f"wide {stride}"
+
+
+class StridedBody(BodyBuilder):
+    """The program of an op whose arrays are walked with strides; what is read and written are windows."""
+
+    def __init__(self, at: Builder, walks: Walks) -> None:
+        super().__init__(at)
+        self.walks = walks
+        self.windows: dict[Register, Window] = {}
+        self.halves: dict[Register, Register] = {}
+        self.woven: dict[Window, dict[int, Register]] = {}
+        self.planes: dict[Register, tuple[Register, int]] = {}
+
+    def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
+        """The register of one access, picked out of its window."""
+        window, phase = self.walks.window(ref, map_)
+        held = self._window(window, name)
+        if window.stride == 1:
+            return held
+        return self._picked(held, window, phase)
+
+    def _window(self, window: Window, name: str) -> Register:
+        for register, known in self.windows.items():
+            if known == window and register in self.program.inputs:
+                return register
+        cover = FULL if window.stride == 1 else wide(abs(window.stride))
+        register = Register(stored_dtype(dtype_of(window.ref.type)), name, cover)
+        self.windows[register] = window
+        self.elements.reads.append(Access(window.ref, AffineMap(()), register))
+        self.program.inputs.append(register)
+        return register
+
+    def _picked(self, held: Register, window: Window, phase: int) -> Register:
+        """One element of each step. Bytes travel as halves, since the unit moves 16 and 32 bits."""
+        dtype = held.dtype
+        through = dtypes.f16 if dtype.bits == 8 else dtype
+        source = held if through is dtype else self._cast(held, through)
+        made = self._pick(source, window.stride, phase)
+        if through is dtype:
+            return made
+        byte = self._cast(made, dtype)
+        self.halves[byte] = made
+        return byte
+
+    def _cast(self, source: Register, dtype: DType) -> Register:
+        """Between bytes and halves, which hold all of them."""
+        mode = "none" if dtype is dtypes.f16 else "rint"
+        return self.legaliser.emit("cast", dtype, source, mode=mode, name=source.name)
+
+    def _pick(self, source: Register, stride: int, phase: int = 0) -> Register:
+        for each in self.program.instructions:
+            if each.fn == "pick" and each.args == (source,) and each.mode == f"{stride} {phase}":
+                return each.target
+        target = Register(source.dtype, source.name)
+        made = Instruction("pick", target, (source,), f"{stride} {phase}", self.legaliser.loc)
+        self.program.instructions.append(made)
+        return target
+
+    def write(self, ref: Value, map_: AffineMap, value: Operand, cover: str = FULL) -> None:
+        """Let an output receive a value, together with those that lie between its elements."""
+        window, phase = self.walks.window(ref, map_)
+        dtype = stored_dtype(dtype_of(ref.type))
+        if window.stride == 1:
+            super().write(ref, map_, value)
+            self.windows[self.elements.writes[-1].register] = window
+        elif window.stride == -1:
+            self._leave(window, self._turned(value, dtype))
+        else:
+            parts = self.woven.setdefault(window, {})
+            parts[phase] = self._part(value, dtype)
+            if len(parts) == window.stride:
+                self._leave(window, self._weave(window, [parts[k] for k in range(window.stride)], dtype))
+
+    def _turned(self, value: Operand, dtype: DType) -> Register:
+        through = dtypes.f16 if dtype.bits == 8 else dtype
+        source = self._part(value, dtype)
+        made = self._pick(source, -1)
+        return made if through is dtype else self._cast(made, dtype)
+
+    def _part(self, value: Operand, dtype: DType) -> Register:
+        """A value in a register that nothing else takes for its own."""
+        register = self.legaliser.register(self.legaliser.convert(value, dtype))
+        if dtype.bits == 8:
+            register = self.halves.get(register) or self._cast(register, dtypes.f16)
+        taken = (*self.program.inputs, *self.program.outputs, *self.planes)
+        return self._moved(register, register.dtype, FULL) if register in taken else register
+
+    def _weave(self, window: Window, parts: list[Register], dtype: DType) -> Register:
+        through = parts[0].dtype
+        cover = wide(window.stride)
+        made = Register(through, "", cover)
+        for number, part in enumerate(parts):
+            self.planes[part] = made, number
+        woven = Instruction("weave", made, tuple(parts), str(window.stride), self.legaliser.loc)
+        self.program.instructions.append(woven)
+        return made if through is dtype else self._cast(made, dtype)
+
+    def _leave(self, window: Window, register: Register) -> None:
+        register.name = window.ref.name
+        self.windows[register] = window
+        self.program.outputs.append(register)
+        self.elements.writes.append(Access(window.ref, AffineMap(()), register))
+
+
+def lower_strided(op: st.Apply, soc: Soc) -> Value:
+    """Replace the op by tile operations; the number of cores that take part. Raises NotVector."""
+    at = Builder.before(op)
+    at.loc = op.loc
+    walks = walks_of(op)
+    assert walks is not None
+    builder = StridedBody(at, walks)
+    _bind_inputs(builder, op, at)
+    guarded_writes(builder, op, builder.body(op))
+    builder.program.prune()
+    builder.wide.intervals.check()
+    total, lower = _extent(at, op)
+    line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
+    blocks = cores_for(at, total, line, soc.vector_cores)
+    cores = at.insert(tile.Cores(count=blocks, body=block_of([ScalarType(I64)], ["core"])))
+    inner = Builder(cores.body.block, loc=op.loc)
+    part = share(inner, cores.body.block.args[0], blocks, total, line)
+    begin = binary(inner, "add", lower, part.begin)
+    _Strided(op, builder, soc, line).emit(inner, begin, part.length)
+    inner.insert(tile.Yield())
+    op.drop()
+    op.unlink()
+    return blocks
+
+
+def _bind_inputs(builder: StridedBody, op: st.Apply, at: Builder) -> None:
+    block = op.body.block
+    wide = builder.wide
+    if op.rank == 1:
+        low, high = (materialise(e, (), op.symbols, at) for e in (op.lower[0], op.upper[0]))
+        interval = Interval(low, binary(at, "sub", high, 1))
+        wide.counters[block.args[0]] = Counter(0, FULL, walked=True, interval=interval)
+    for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
+        if builder.walks.of[ref, map_].stride:
+            register = builder.read(ref, map_, ref.name)
+            builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
+        else:
+            where = [materialise(e, (), op.symbols, at) for e in map_.results]
+            builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
+
+
+def _extent(at: Builder, op: st.Apply) -> tuple[Value, Value]:
+    """How many points there are, and the first value of the iterator."""
+    bounds = [materialise(expr, (), op.symbols, at) for expr in op.upper]
+    if op.rank == 1:
+        lower = materialise(op.lower[0], (), op.symbols, at)
+        return binary(at, "maximum", binary(at, "sub", bounds[0], lower), 0), lower
+    total = bounds[0]
+    for bound in bounds[1:]:
+        total = binary(at, "mul", total, bound)
+    return total, index(at, 0)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a core walks of an array: a view of it, and how many elements it has."""
+
+    window: Window
+    view: Value
+    extent: Value
+
+
+@dataclass
+class _Planes:
+    """The buffer of the parts that are woven into one register."""
+
+    parts: list[Register]
+    slots: list[Slot] = field(default_factory=lambda: list[Slot]())
+
+
+class _Strided:
+    def __init__(self, op: st.Apply, builder: StridedBody, soc: Soc, line: int) -> None:
+        self.op = op
+        self.builder = builder
+        self.elements = builder.elements
+        self.planes = self._planes()
+        fixed = {
+            part: slot
+            for planes in self.planes.values()
+            for part, slot in zip(planes.parts, planes.slots, strict=True)
+        }
+        self.assignment = assign(builder.program, fixed)
+        self.depths = queue_depths(self.assignment)
+        free = soc.arch.ub - scratch_bytes(builder.program.instructions)
+        self.tile = int(free / self._bytes_an_element()) // line * line
+        if self.tile < line:
+            raise refuse("steps over more elements than a core has room for", op.loc)
+
+    def _planes(self) -> dict[Register, _Planes]:
+        made: dict[Register, _Planes] = {}
+        for part, (woven, number) in self.builder.planes.items():
+            planes = made.setdefault(woven, _Planes([]))
+            planes.parts.append(part)
+            planes.slots.append(Slot("plane", part.dtype.bytes, FULL, f"plane{number}"))
+        return made
+
+    def _bytes_an_element(self) -> float:
+        """On-chip bytes of a step: windows, parts and the offsets of gathers beside the registers."""
+        total = bytes_an_element(self.assignment, self.depths)
+        for slot in self.assignment.slots:
+            if slot.cover != FULL:
+                total += slot.width * int(slot.cover.split()[1]) * self.depths.get(slot.kind, 1)
+        total += sum(slot.width for planes in self.planes.values() for slot in planes.slots)
+        return total + gather_bytes(self.builder.program.instructions)
+
+    def emit(self, at: Builder, begin: Value, length: Value) -> None:
+        """The loop over a core's tiles."""
+        runs = {
+            access: self._run(at, access, begin, length)
+            for access in (*self.elements.reads, *self.elements.writes)
+        }
+        body = block_of([ScalarType(I64)] * 2, ["offset", "count"])
+        loop = at.insert(tile.Loop(extents=[length], tile=(self.tile,), body=body))
+        inner = Builder(loop.body.block, loc=self.op.loc)
+        offset, count = loop.body.block.args
+        emitter = self._emitter(inner, [binary(inner, "add", begin, offset)], count)
+        for access in self.elements.reads:
+            source, size = self._part(inner, runs[access], offset, count)
+            inner.insert(tile.Copy(source=source, target=emitter.tile_of(access.register), sizes=[size]))
+        emitter.run(self.elements.program)
+        for access in self.elements.writes:
+            inner.loc = self.op.loc
+            target, size = self._part(inner, runs[access], offset, count)
+            inner.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=[size]))
+        inner.insert(tile.Yield())
+
+    def _emitter(self, at: Builder, point: list[Value], count: Value) -> TileEmitter:
+        covers = dict.fromkeys([FULL, *(slot.cover for slot in self.assignment.slots)])
+        factors = {cover: 1 if cover == FULL else int(cover.split()[1]) for cover in covers}
+        emitter = TileEmitter(
+            at,
+            self.assignment,
+            self.depths,
+            {cover: (self.tile * factor,) for cover, factor in factors.items()},
+            dict.fromkeys(covers, ()),
+            {cover: self.tile * factor for cover, factor in factors.items()},
+            {cover: [binary(at, "mul", count, factor)] for cover, factor in factors.items()},
+            point,
+        )
+        for planes in self.planes.values():
+            self._declare_planes(at, emitter, planes)
+        return emitter
+
+    def _declare_planes(self, at: Builder, emitter: TileEmitter, planes: _Planes) -> None:
+        """One buffer for the parts of a register, each in its place."""
+        dtype = planes.parts[0].dtype
+        whole = RefType((self.tile * len(planes.parts),), dtype, "ub")
+        buffer = at.value(tile.Buffer(types=[whole]), "parts")
+        type_ = RefType((self.tile,), dtype, "ub")
+        for number, slot in enumerate(planes.slots):
+            part = tile_lanes.Part(tile=buffer, start=number * self.tile, types=[type_])
+            emitter.buffers[slot, dtype] = at.value(part, "part")
+
+    def _run(self, at: Builder, access: Access, begin: Value, length: Value) -> _Run:
+        """A view of what the core walks, as one axis."""
+        window = self.builder.windows[access.register]
+        ref, stride = window.ref, abs(window.stride)
+        assert isinstance(ref.type, RefType)
+        type_ = RefType((None,), stored_dtype(ref.type.dtype), ref.type.space)
+        flat = ref if len(ref.type.shape) == 1 else at.value(tile.Flatten(ref=ref, types=[type_]), ref.name)
+        start = self._polynomial(at, window.offset)
+        first = begin
+        if window.stride < 0:
+            first = binary(at, "sub", binary(at, "add", begin, length), 1)
+            start = binary(at, "sub", start, binary(at, "mul", first, stride))
+        else:
+            start = binary(at, "add", start, binary(at, "mul", first, stride))
+        extent = binary(at, "mul", length, stride)
+        unused = stride - 1 - window.phases[-1]
+        if unused:
+            extent = binary(at, "maximum", binary(at, "sub", extent, unused), 0)
+        return _Run(window, _view(at, flat, start, extent, type_), extent)
+
+    def _polynomial(self, at: Builder, expr: SizeExpr) -> Value:
+        atoms = self.builder.walks.polynomials.atoms
+
+        def value_of(name: str) -> Value:
+            return atoms[name] if name.startswith("%") else at.value(func.Size(symbol=name))
+
+        return materialise_polynomial(expr, value_of, at)
+
+    def _part(self, at: Builder, run: _Run, offset: Value, count: Value) -> tuple[Value, Value]:
+        """What a tile covers of a run, and how many elements that is."""
+        stride = abs(run.window.stride)
+        start, size = binary(at, "mul", offset, stride, "place"), binary(at, "mul", count, stride, "span")
+        unused = stride - 1 - run.window.phases[-1]
+        size = binary(at, "sub", size, unused, "used")
+        if run.window.stride < 0:
+            start = binary(at, "sub", binary(at, "sub", run.extent, start), size)
+        assert isinstance(run.view.type, RefType)
+        return _view(at, run.view, start, size, run.view.type), size
+
+
+def _view(at: Builder, ref: Value, offset: Value, size: Value, type_: RefType) -> Value:
+    steps = [index(at, 1)]
+    made = mem.View(ref=ref, offsets=[offset], sizes=[size], steps=steps, axes=(0,), types=[type_])
+    return at.value(made, ref.name)
