@@ -129,8 +129,8 @@ def _casts() -> str:
     rows = "".join(f"| {source} | {' '.join(targets)} |\n" for source, targets in CASTS_2201.items())
     return (
         "\n## Conversions\n\nFloat to integer truncates, saturates and sends NaN to 0; integers wrap; a float result "
-        "is rounded once to nearest even, that of a Python int too, which NumPy takes through float64 (ints beyond 2**53 "
-        "show it); to bool is a test for nonzero.\n\n"
+        "is rounded once to nearest even, that of a Python int too, which NumPy takes through float64 (ints beyond "
+        "2**53 show it); to bool is a test for nonzero.\n\n"
         f"Conversions that are one `Cast` on arch 2201:\n\n| from | to |\n| --- | --- |\n{rows}"
     )
 
