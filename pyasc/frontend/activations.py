@@ -35,7 +35,10 @@ def _in_float32(v: Visitor, x: Val, compute: Callable[[Val], Val]) -> Val:
 
 
 def relu(v: Visitor, x: Val) -> Val:
-    """`asc.relu`: NaN stays, as in NumPy's maximum."""
+    """`asc.relu`: NaN stays, as in NumPy's maximum; bools are what they are."""
+    value = numeric.operand(v, x)
+    if numeric.number_type(v, value).dtype.is_bool:
+        return value
     return table_function(v, "maximum", (x, Const(0)))
 
 

@@ -106,6 +106,7 @@ def _call_object(
     v: Visitor, node: ast.Call, found: Any, args: Sequence[Val], keywords: Mapping[str, Val]
 ) -> Val:
     from pyasc.frontend.library import LOWERINGS
+    from pyasc.frontend.math_module import folded
 
     if not callable(found) and not isinstance(found, KernelSource):
         raise v.error(node.func, "PA0411", f"{describe(Const(found))} cannot be called")
@@ -117,6 +118,9 @@ def _call_object(
         from pyasc.frontend.elementwise import elementwise
 
         return elementwise(v, found, _only_positional(v, node, args, keywords))
+    known = folded(v, found, args, keywords)
+    if known is not None:
+        return known
     try:
         lowering = LOWERINGS.get(found)
     except TypeError:

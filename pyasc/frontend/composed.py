@@ -16,7 +16,7 @@ from pyasc.frontend.values import Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.location import UNKNOWN, Location
 
-MODULES = frozenset({"pyasc.language.random", "pyasc.language.composed"})
+MODULES = frozenset({"pyasc.language.random", "pyasc.language.composed", "pyasc.language.math_parts"})
 
 
 @dataclass(eq=False)

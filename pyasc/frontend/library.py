@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from pyasc.frontend import (
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.composed import call_composed
 from pyasc.frontend.iteration import sequence
+from pyasc.frontend.math_module import MATH
 from pyasc.frontend.values import (
     EMPTY,
     FALSE,
@@ -77,6 +77,8 @@ def _grid(v: Visitor, *sizes: Val) -> Val:
         raise v.error(None, "PA0408", "asc.parallel_for_grid needs at least one size", hint=hint)
     for each in found:
         numeric.index(v, each)
+    if found is sizes and len(found) == 1:
+        return _parallel_for(v, found[0])
     return Grid(tuple(found))
 
 
@@ -146,21 +148,6 @@ def _pow(v: Visitor, a: Val, b: Val) -> Val:
     return arithmetic.binary(v, _POW, a, b)
 
 
-def _table(fn: str) -> Lowering:
-    def lowering(v: Visitor, *args: Val) -> Val:
-        for each in args:
-            if is_array(each) and numeric.shape_of(each):
-                found = numeric.describe(each)
-                raise v.error(None, "PA0402", f"math.{fn} takes numbers, found {found}", hint=f"use asc.{fn}")
-        return elementwise.table_function(v, fn, args)
-
-    return lowering
-
-
-def _integral(fn: str) -> Lowering:
-    return lambda v, value: elementwise.integral(v, fn, value)
-
-
 def _int(v: Visitor, value: Val = ZERO) -> Val:
     return elementwise.to_int(v, value)
 
@@ -181,12 +168,6 @@ def _tuple(v: Visitor, value: Val = EMPTY) -> Val:
     from pyasc.frontend.iteration import known_items
 
     return Tuple(known_items(v, value, None))
-
-
-def _radians(v: Visitor, value: Val) -> Val:
-    return arithmetic.binary(
-        v, next(op for op in BINARY.values() if op.fn == "mul"), value, Const(math.pi / 180)
-    )
 
 
 def _isinstance(v: Visitor, value: Val, kinds: Val) -> Val:
@@ -215,32 +196,6 @@ _BUILTINS: dict[Any, Lowering] = {
     builtins.all: lambda v, value: elementwise.combine(v, "all", value),
     builtins.isinstance: _isinstance,
 }
-
-_MATH: dict[Any, Lowering] = {
-    **{
-        getattr(math, name): _table(name)
-        for name in (
-            "exp expm1 log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
-            "atan2 hypot copysign isnan isinf isfinite"
-        ).split()
-    },
-    **{getattr(math, name): _integral(name) for name in ("floor", "ceil", "trunc")},
-    math.log: lambda v, x, base=NONE: _logarithm(v, x, base),
-    math.fabs: lambda v, x: elementwise.to_float(v, elementwise.absolute(v, x)),
-    math.pow: lambda v, x, y: _pow(v, elementwise.to_float(v, x), elementwise.to_float(v, y)),
-    math.fmod: lambda v, x, y: elementwise.table_function(v, "fmod", (x, y)),
-    math.radians: _radians,
-    math.prod: lambda v, values: shapes.product(v, values.items),
-}
-
-
-def _logarithm(v: Visitor, x: Val, base: Val) -> Val:
-    natural = elementwise.table_function(v, "log", (x,))
-    if base == NONE:
-        return natural
-    divide = next(op for op in BINARY.values() if op.fn == "div")
-    return arithmetic.binary(v, divide, natural, elementwise.table_function(v, "log", (base,)))
-
 
 _LANGUAGE: dict[Any, Lowering] = {
     loops.parallel_for: _parallel_for,
@@ -279,7 +234,7 @@ _LANGUAGE: dict[Any, Lowering] = {
     },
 }
 
-LOWERINGS: dict[Any, Lowering] = {**_BUILTINS, **_MATH, **_LANGUAGE}
+LOWERINGS: dict[Any, Lowering] = {**_BUILTINS, **MATH, **_LANGUAGE}
 
 
 METHODS: dict[str, Lowering] = {

@@ -26,7 +26,7 @@ from pyasc.frontend.values import (
 )
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
-from pyasc.ir.core import Block, Region
+from pyasc.ir.core import Block, Region, Value
 from pyasc.ir.dialects import tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import ScalarType, TensorType
@@ -34,7 +34,7 @@ from pyasc.language.dtypes import float32
 
 _FLOAT32 = Const(float32)
 _I64 = ScalarType(dtypes.i64)
-_ADD, _SUB, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult))
+_ADD, _SUB, _MUL, _DIV = (arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.Div))
 
 
 def filled(v: Visitor, sizes: Sequence[Val], value: Val, dtype: DType) -> Val:
@@ -111,16 +111,17 @@ def base_of(v: Visitor, array: Val) -> Array | Tensor:
 
 
 def arange(v: Visitor, start: Val, stop: Val = NONE, step: Val = ONE, dtype: Val = NONE) -> Val:
-    """`asc.arange` of ints."""
+    """`asc.arange`."""
     from pyasc.frontend.iteration import trips
     from pyasc.frontend.values import Range
 
     first, last = (ZERO, start) if stop == NONE else (start, stop)
-    for each in (first, last, step):
-        if not is_number(each) or numeric.number_type(v, each).dtype.is_float:
-            raise v.error(
-                None, "PA0404", "asc.arange counts in integers", hint="scale an integer range instead"
-            )
+    bounds = [numeric.operand(v, each) for each in (first, last, step)]
+    for each in bounds:
+        if not is_number(each):
+            raise v.error(None, "PA0404", f"expected a number, found {numeric.describe(each)}")
+    if any(numeric.number_type(v, each).dtype.is_float for each in bounds):
+        return _float_range(v, bounds, dtype)
     if step == ZERO:
         raise v.error(None, "PA0503", "the step of asc.arange must not be 0")
     type_ = dtypes.i64 if dtype == NONE else element_type(v, dtype)
@@ -130,6 +131,43 @@ def arange(v: Visitor, start: Val, stop: Val = NONE, step: Val = ONE, dtype: Val
         return arithmetic.binary(v, _ADD, first, arithmetic.binary(v, _MUL, k[0], step))
 
     return generate(v, [_exact(v, first, last, step, count)], type_, element)
+
+
+def _float_range(v: Visitor, bounds: Sequence[Val], dtype: Val) -> Val:
+    """Floats from `first` on, as NumPy makes them: the step is what lies between the first two when rounded."""
+    type_ = numeric.weak_float(v).dtype if dtype == NONE else element_type(v, dtype)
+    if not type_.is_float:
+        raise v.error(None, "PA0404", f"asc.arange of floats in {type_.numpy}", hint="convert the result")
+    first, last, step = bounds
+    count = _float_count(v, first, last, step)
+    start = numeric.cast_to(v, first, type_)
+    second = numeric.cast_to(v, arithmetic.binary(v, _ADD, first, step), type_)
+    delta = arithmetic.binary(v, _SUB, second, start)
+
+    def element(k: Sequence[Val]) -> Val:
+        return arithmetic.binary(
+            v, _ADD, start, arithmetic.binary(v, _MUL, numeric.cast_to(v, k[0], type_), delta)
+        )
+
+    return generate(v, [count], type_, element)
+
+
+def _float_count(v: Visitor, first: Val, last: Val, step: Val) -> Val:
+    """`max(0, ceil((last - first) / step))`."""
+    from pyasc.frontend.elementwise import integral
+
+    if isinstance(step, Const):
+        if not step.value:
+            raise v.error(None, "PA0503", "the step of asc.arange must not be 0")
+    else:
+        fine = numeric.truth(v, arithmetic.compare(v, arithmetic.COMPARE[ast.NotEq], step, ZERO))
+        assert isinstance(fine, Value)
+        numeric.check(v, fine, "ValueError", "the step of asc.arange must not be 0")
+    span = arithmetic.binary(v, _DIV, arithmetic.binary(v, _SUB, last, first), step)
+    count = integral(v, "ceil", span)
+    if isinstance(count, Const):
+        return Const(max(0, count.value))
+    return Scalar(v.emit.fn("maximum", numeric.index(v, count), v.emit.index(0)), weak=True)
 
 
 def _exact(v: Visitor, first: Val, last: Val, step: Val, count: Val) -> Val:

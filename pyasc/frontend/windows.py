@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyasc.frontend import arithmetic, numeric, shapes, views
 from pyasc.frontend.composed import call_composed
+from pyasc.frontend.elementwise import smallest_or_largest, table_function
 from pyasc.frontend.reductions import axes_of
 from pyasc.frontend.values import FALSE, MINUS_ONE, NONE, ONE, TRUE, ZERO, Const, Slice, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
@@ -15,7 +16,9 @@ from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
 from pyasc.language import composed
 
-_ADD, _SUB, _MUL, _DIV = (arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv))
+_ADD, _SUB, _MUL, _DIV, _MOD = (
+    arithmetic.BINARY[op] for op in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+)
 _WHOLE = Slice(None, None, None)
 _CONSTANT = Const("constant")
 _PAIR = "an integer, or a pair of integers"
@@ -78,19 +81,19 @@ def _check_count(v: Visitor, count: Val, length: Val) -> None:
 
 
 def pad(v: Visitor, array: Val, widths: Val, mode: Val = _CONSTANT, constant_values: Val = ZERO) -> Val:
-    """`asc.pad`: modes `"constant"` and `"edge"`."""
+    """`asc.pad`: constants, or elements of the axis over again."""
     value = numeric.as_tensor(v, array)
-    if mode not in (_CONSTANT, Const("edge")):
-        raise v.error(
-            None, "PA0408", "asc.pad has the modes 'constant' and 'edge'", hint="gather with computed indices"
-        )
+    place = _PLACES.get(mode.value) if isinstance(mode, Const) else None
+    if place is None and mode != _CONSTANT:
+        modes = ", ".join(map(repr, ("constant", *_PLACES)))
+        raise v.error(None, "PA0408", f"asc.pad has the modes {modes}", hint="gather with computed indices")
     for axis, (before, after) in enumerate(_widths(v, widths, len(value.shape))):
         if (before, after) == (ZERO, ZERO):
             continue
-        if mode == _CONSTANT:
+        if place is None:
             value = _constant_padded(v, value, axis, (before, after), constant_values)
         else:
-            value = _edge_padded(v, value, axis, (before, after))
+            value = _repeated(v, value, axis, (before, after), place)
     return value
 
 
@@ -130,15 +133,54 @@ def _constant_padded(v: Visitor, value: Tensor, axis: int, widths: tuple[Val, Va
     return numeric.as_tensor(v, shapes.concatenate(v, Tuple(tuple(parts)), Const(axis)))
 
 
-def _edge_padded(v: Visitor, value: Tensor, axis: int, widths: tuple[Val, Val]) -> Tensor:
-    from pyasc.frontend.activations import clip
+Place = Callable[[Visitor, Val, Val], Val]
+"""The element that stands at a place, which may be negative or behind the end, of an axis of some length."""
+
+
+def _repeated(v: Visitor, value: Tensor, axis: int, widths: tuple[Val, Val], place: Place) -> Tensor:
     from pyasc.frontend.rearrange import take
 
     length = numeric.length(v, value, axis)
+    _check_not_empty(v, length)
     total = arithmetic.binary(v, _ADD, arithmetic.binary(v, _ADD, length, widths[0]), widths[1])
     places = shapes.generate(v, [total], dtypes.i64, lambda k: arithmetic.binary(v, _SUB, k[0], widths[0]))
-    inside = clip(v, places, ZERO, arithmetic.binary(v, _SUB, length, ONE))
-    return numeric.as_tensor(v, take(v, value, inside, Const(axis)))
+    return numeric.as_tensor(v, take(v, value, place(v, places, length), Const(axis)))
+
+
+def _check_not_empty(v: Visitor, length: Val) -> None:
+    message = "asc.pad cannot repeat elements of an empty axis"
+    fits = numeric.truth(v, arithmetic.compare(v, arithmetic.COMPARE[ast.Gt], length, ZERO))
+    if fits is False:
+        raise v.error(None, "PA0506", message, hint="pad it with constants")
+    if fits is not True:
+        numeric.check(v, fits, "ValueError", message)
+
+
+def _clipped(v: Visitor, place: Val, length: Val) -> Val:
+    from pyasc.frontend.activations import clip
+
+    return clip(v, place, ZERO, arithmetic.binary(v, _SUB, length, ONE))
+
+
+def _wrapped(v: Visitor, place: Val, length: Val) -> Val:
+    return arithmetic.binary(v, _MOD, place, length)
+
+
+def _mirrored(v: Visitor, place: Val, length: Val, again: int) -> Val:
+    """Forth and back; the ends come once (`again` is 0) or twice (1)."""
+    there = arithmetic.binary(v, _SUB, arithmetic.binary(v, _MUL, length, Const(2)), Const(2 - 2 * again))
+    period = there if again else smallest_or_largest(v, "max", (there, ONE))
+    forth = arithmetic.binary(v, _MOD, place, period)
+    back = arithmetic.binary(v, _SUB, arithmetic.binary(v, _SUB, there, Const(again)), forth)
+    return table_function(v, "minimum", (forth, table_function(v, "maximum", (back, ZERO))))
+
+
+_PLACES: dict[str, Place] = {
+    "edge": _clipped,
+    "reflect": lambda v, place, length: _mirrored(v, place, length, 0),
+    "symmetric": lambda v, place, length: _mirrored(v, place, length, 1),
+    "wrap": _wrapped,
+}
 
 
 def _pair(v: Visitor, value: Val, what: str) -> tuple[Val, Val]:

@@ -445,14 +445,16 @@ def topk(array: Any, k: int, axis: int = -1) -> Any:
 
 
 def pad(array: Any, widths: Any, mode: str = "constant", constant_values: Any = 0) -> Any:
-    """The array with `widths` elements before and after each axis: constants, or the edge repeated.
+    """The array with `widths` elements before and after each axis.
 
-    `widths` is one number for all, a pair (before, after) for all axes, or a pair for each.
+    `widths` is one number for all, a pair (before, after) for all axes, or a pair for each. `mode` is `"constant"`,
+    or `"edge"`, `"reflect"`, `"symmetric"` or `"wrap"`, which repeat elements of the axis as NumPy does.
     """
     import numpy as np
 
     if mode == "constant":
         return np.pad(array, widths, constant_values=constant_values)
-    if mode != "edge":
-        raise ValueError("asc.pad has the modes 'constant' and 'edge'")
-    return np.pad(array, widths, mode="edge")
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise ValueError("asc.pad has the modes 'constant', 'edge', 'reflect', 'symmetric', 'wrap'")
+    # NumPy declares its modes one by one.
+    return np.pad(array, widths, mode=mode)  # pyright: ignore[reportCallIssue, reportArgumentType]

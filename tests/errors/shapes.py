@@ -314,11 +314,11 @@ def k(x: asc.float32[4]):
     y = asc.full(4, x)
 #       ^ PA0402: asc.full takes a number, found float32 array of 1 dimension
 
-#: arange of floats
+#: arange of floats in integers
 @asc.kernel
 def k(x: asc.float32[4]):
-    y = asc.arange(0.0, 1.0, 0.25)
-#       ^ PA0404: asc.arange counts in integers
+    y = asc.arange(0.0, 1.0, 0.25, dtype=asc.int32)
+#       ^ PA0404: asc.arange of floats in int32
 
 #: arange with step zero
 @asc.kernel

@@ -68,6 +68,39 @@ def pads(x: asc.float32[R, C]):
     return asc.pad(x, 1), asc.pad(x, ((0, 1), (2, 3)), constant_values=7), asc.pad(x, (1, 2), mode="edge")
 
 
+@on(SQUARE, SQUARE[:1], SQUARE[:, :2].astype(np.float16))
+def pads_by_elements_of_the_axis(x: asc.float32[R, C], y: asc.float32[P, Q], z: asc.float16[R, 2]):
+    reflected = asc.pad(x, 2, mode="reflect"), asc.pad(y, ((3, 1), (8, 15)), mode="reflect")
+    doubled = asc.pad(x, ((1, 2), (0, 3)), mode="symmetric"), asc.pad(z, 5, mode="symmetric")
+    return *reflected, *doubled, asc.pad(x, (7, 1), mode="wrap"), asc.pad(y, 2, mode="wrap")
+
+
+@on(SQUARE, np.float32(0.5), close=1e-6)
+def ranges_of_floats(x: asc.float32[R, C], step: asc.float32):
+    known = (
+        asc.arange(0.0, 1.0, 0.1),
+        asc.arange(5.0),
+        asc.arange(1, -2, -0.25),
+        asc.arange(0, 2, 0.5, dtype=asc.float16),
+    )
+    return *known, asc.arange(x[0, 0], x[0, 0] + 3, step).sum(), asc.arange(1.0, 0.0).sum()
+
+
+@on(INTEGERS > 0, INTEGERS, SQUARE)
+def rectified(a: asc.bool_[R], b: asc.int32[R], c: asc.float32[P, Q]):
+    return asc.relu(a), asc.relu(b), asc.relu(c)
+
+
+@on(INTEGERS)
+def grid_of_one_size(x: asc.int32[R]):
+    y = asc.zeros_like(x)
+    for i in asc.parallel_for_grid(x.shape[0]):
+        y[i] = x[i] + i
+    for (i,) in asc.parallel_for_grid(x.shape):
+        y[i] += 2 * i
+    return y
+
+
 @on(IMAGES, WEIGHTS, close=1e-5)
 def convolutions(x: asc.float32[2, 3, 7, 8], w: asc.float32[5, 3, 3, 3]):
     strided = asc.conv2d(x, w, stride=(2, 1), padding=(1, 0), dilation=(1, 2))
@@ -229,7 +262,7 @@ def test_random_numbers_are_spread_evenly() -> None:
     [
         ("asc.topk(x, 9)", "more elements than the axis has"),
         ("asc.pad(x, ((1, 2), (3, 4)))", "do not fit the array"),
-        ("asc.pad(x, 1, mode='wrap')", "has the modes"),
+        ("asc.pad(x, 1, mode='mean')", "has the modes"),
         ("asc.pad(x, -1)", "cannot be negative"),
         ("asc.max_pool2d(x, 2)", "at least 2 dimensions"),
         ("asc.conv2d(x, x)", "4 dimensions"),
