@@ -42,12 +42,13 @@ _COMMON_FLAGS = (
     "-fno-exceptions",
     "-fPIC",
 )
-# g++ replaces 0.0 - x by -x where x is converted from an integer, an absolute value or a choice of constants, though
-# 0.0 - 0.0 is no -0.0; it does not where the rounding mode might matter.
+# g++ replaces 0.0 - x by -x where it sees that x is converted from an integer, an absolute value or a choice of
+# constants, though 0.0 - 0.0 is no -0.0; it does not where the rounding mode might matter. The C++ of the `cpu` device
+# hides x instead, since with this option g++ peels loops over tiles and spills registers.
 _GCC_MEANING = ("-frounding-math",)
 # g++ would keep every vector constant of a loop in a register, and spill what is computed instead; and it remarks on
 # how vectors are passed to functions, which all are inlined.
-_GCC_FLAGS = (*_GCC_MEANING, "-fno-gcse", "-Wno-psabi")
+_GCC_FLAGS = ("-fno-gcse", "-Wno-psabi")
 # Below -O1 zig instruments code with traps for undefined behaviour.
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 
@@ -113,7 +114,7 @@ class Toolchain:
 
     @property
     def meaning_flags(self) -> tuple[str, ...]:
-        """The options without which this compiler gives other floats than the C++ says, whatever it compiles."""
+        """The options without which this compiler gives other floats than C++ says that others have written."""
         return _GCC_MEANING if self.kind == "gcc" else ()
 
     @property

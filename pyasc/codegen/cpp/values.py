@@ -6,10 +6,12 @@ from __future__ import annotations
 from functools import reduce
 
 from pyasc.codegen.cpp.nodes import PRIMARY, PRODUCT, SUM, Expr
-from pyasc.ir.core import Value
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import arith
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import CONSTANT, PURE, READS
+from pyasc.ir.types import dtype_of
 
 ZERO = Expr("0")
 
@@ -101,4 +103,30 @@ def may_inline(value: Value) -> bool:
     if value.name or len(value.uses) != 1:
         return False
     ((user, count),) = value.uses.items()
-    return count == 1 and user.parent is op.parent
+    return count == 1 and user.parent is op.parent and not _may_lose_its_sign(value, user)
+
+
+def _may_lose_its_sign(value: Value, user: Operation) -> bool:
+    """Whether g++ takes the sum or difference with a zero for another one when it sees inside of `value`.
+
+    It replaces `0.0 - x` by `-x`, and `-x + 0.0` likewise, where `x` is seen not to be -0.0: a converted integer, an
+    absolute value, a choice of constants. But 0.0 - 0.0 is 0.0.
+    """
+    match value.op, user:
+        case (
+            arith.Cast() | arith.Elementwise(fn="abs" | "neg" | "select"),
+            arith.Elementwise(fn="add" | "sub", args=args),
+        ):
+            return dtype_of(value.type).is_float and any(_is_zero(each) for each in args if each is not value)
+        case _:
+            return False
+
+
+def _is_zero(value: Value) -> bool:
+    match value.op:
+        case arith.Constant(value=number):
+            return number == 0
+        case arith.Cast(value=source):
+            return _is_zero(source)
+        case _:
+            return False
