@@ -66,11 +66,11 @@ def _number(v: Visitor, fn: str, value: Val) -> Val:
 
 
 def _unary(fn: str) -> Lowering:
-    return lambda v, x: elementwise.table_function(v, fn, (_number(v, fn, x),))
+    return lambda v, x: elementwise.table_function(v, fn, (_real(v, fn, x),))
 
 
 def _binary(fn: str) -> Lowering:
-    return lambda v, x, y: elementwise.table_function(v, fn, (_number(v, fn, x), _number(v, fn, y)))
+    return lambda v, x, y: elementwise.table_function(v, fn, (_real(v, fn, x), _real(v, fn, y)))
 
 
 def _integral(fn: str) -> Lowering:
@@ -86,7 +86,7 @@ def _integer(v: Visitor, fn: str, value: Val) -> Val:
 
 
 def _real(v: Visitor, fn: str, value: Val) -> Val:
-    """An argument as a float."""
+    """An argument as a Python float, which is what functions of `math` take and give whatever it came from."""
     return elementwise.to_float(v, _number(v, fn, value))
 
 
@@ -146,12 +146,10 @@ def _isclose(v: Visitor, a: Val, b: Val, rel_tol: Val = _REL_TOL, abs_tol: Val =
 
 
 def _log(v: Visitor, x: Val, base: Val = NONE) -> Val:
-    natural = elementwise.table_function(v, "log", (_number(v, "log", x),))
+    natural = elementwise.table_function(v, "log", (_real(v, "log", x),))
     if base == NONE:
         return natural
-    return arithmetic.binary(
-        v, _DIV, natural, elementwise.table_function(v, "log", (_number(v, "log", base),))
-    )
+    return arithmetic.binary(v, _DIV, natural, elementwise.table_function(v, "log", (_real(v, "log", base),)))
 
 
 def _hypot(v: Visitor, *coordinates: Val) -> Val:
@@ -195,7 +193,7 @@ def _prod(v: Visitor, iterable: Val, start: Val = ONE) -> Val:
 
 
 def _scaled(factor: float) -> Lowering:
-    return lambda v, x: arithmetic.binary(v, _MUL, _number(v, "radians", x), Const(factor))
+    return lambda v, x: arithmetic.binary(v, _MUL, _real(v, "radians", x), Const(factor))
 
 
 def _power(v: Visitor, x: Val, y: Val) -> Val:
