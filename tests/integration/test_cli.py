@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import numpy as np
 import pytest
 
 from pyasc.cli import main
+from pyasc.runtime.toolchain import default_toolchain
+from tests.compilers import c_driver
 
 ADD = """
 func.module {
@@ -224,16 +225,14 @@ def test_a_damaged_object_is_refused(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_an_object_runs_in_a_c_program(
     capsys: pytest.CaptureFixture[str], add_ir: str, tmp_path: Path
 ) -> None:
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("needs a C compiler")
+    driver = c_driver(default_toolchain())
     assert main(["compile", add_ir, "-o", str(tmp_path / "add.o")]) == 0
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\n#include "add.h"\n'
         "int main(void) { float x[2] = {1, 2}, y[2] = {3, 4}, out[2];\n"
         '  int32_t status = add(x, y, out, 2, 0); printf("%d %g %g\\n", status, out[0], out[1]); return 0; }\n'
     )
-    subprocess.run([compiler, "main.c", "add.o", "-lm", "-o", "main"], cwd=tmp_path, check=True)
+    subprocess.run([*driver, "main.c", "add.o", "-lm", "-o", "main"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True, check=True)
     assert done.stdout == "0 4 6\n"
 

@@ -18,9 +18,9 @@ from pyasc.cli import main
 from pyasc.runtime.build import INCLUDE_DIR
 from pyasc.runtime.kernel import Kernel
 from pyasc.runtime.toolchain import Toolchain, available_toolchains, kernel_flags
+from tests.compilers import c_driver
 
 M, N = asc.dims("M N")
-C_COMPILERS = {"gcc": ["gcc"], "clang": ["clang"]}
 
 
 def softmax(x: asc.float32[M, N], y: asc.float32[M, N]):
@@ -200,7 +200,6 @@ def test_a_kernel_with_temporaries_links_as_c(
     (tmp_path / "kernel.py").write_text(PREFIX_SUM)
     (tmp_path / "main.c").write_text(C_PROGRAM)
     assert main(["compile", str(tmp_path / "kernel.py"), "-o", str(tmp_path / "kernel.o")]) == 0
-    driver = C_COMPILERS.get(kind, list(toolchain.argv))
-    subprocess.run([*driver, "main.c", "kernel.o", "-o", "program"], cwd=tmp_path, check=True)
+    subprocess.run([*c_driver(toolchain), "main.c", "kernel.o", "-o", "program"], cwd=tmp_path, check=True)
     ran = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["0", "21", str(sum(i % 7 for i in range(1_000_000)))]

@@ -22,10 +22,11 @@ from pyasc.runtime.device_object import read_device_object
 from pyasc.runtime.npu import NpuDevice, NpuError
 from pyasc.runtime.objects import ObjectError, read_modules
 from pyasc.runtime.toolchain import BuildError, default_toolchain
+from tests.compilers import cxx, needs_compiler
 from tests.standin.home import make_home
 from tests.unit.model_support import cache_folder
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+pytestmark = needs_compiler
 
 KERNELS = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -155,10 +156,10 @@ def _compiles(header: Path, *sources: Path) -> None:
     text = header.read_text()
     assert "typedef struct softmax_1_args" in text and "uint8_t s_padding[2];" in text
     for language in ("c", "c++"):
-        command = ["g++", "-Wall", "-Werror", "-fsyntax-only", "-x", language, str(header)]
+        command = [*cxx(), "-Wall", "-Werror", "-fsyntax-only", "-x", language, str(header)]
         subprocess.run(command, check=True)
     for source in sources:
-        subprocess.run(["g++", "-Wall", "-Werror", "-fsyntax-only", str(source)], check=True)
+        subprocess.run([*cxx(), "-Wall", "-Werror", "-fsyntax-only", str(source)], check=True)
 
 
 def test_an_object_for_another_chip_is_refused(

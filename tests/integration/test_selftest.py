@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pyasc.cli import main
 from pyasc.cli.selftest import compare, run_case
 from pyasc.runtime import model
 from pyasc.selftest import CASES, EXACT, Case
+from tests.compilers import needs_compiler
 from tests.unit.model_support import cache_folder
 
 NAMES = ("add_half", "prefix_sum")
@@ -63,7 +63,7 @@ def test_nan_is_a_difference() -> None:
     assert compare([np.array([4])], [np.array([3])], EXACT)[1] == float("inf")
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@needs_compiler
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel.__name__)
 def test_every_kernel_is_right_on_the_model(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "model_cache", cache_folder)

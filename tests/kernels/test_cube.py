@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +19,10 @@ import pyasc as asc
 from pyasc.ir import dtypes
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.numbers_half import from_float, to_float
+from tests.compilers import needs_compiler
 
 needs_model = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs_compiler,
     pytest.mark.usefixtures("model_library"),
 ]
 

@@ -17,7 +17,8 @@ from pyasc.ir.interpreter import interpret
 from pyasc.ir.parser import parse
 from pyasc.ir.verifier import verify
 from pyasc.model.driver import Array, Scalar, Workspace, run
-from tests.unit.model_support import built, clean, needs_compiler, poisoned, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import built, clean, poisoned, source
 
 Arguments = tuple[Any, ...]
 RNG = np.random.default_rng(0)

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
 from tests.kernels.test_model import agree
 from tests.kernels.test_model_rows import f32, on_vector
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs_compiler,
     pytest.mark.usefixtures("model_library"),
 ]
 

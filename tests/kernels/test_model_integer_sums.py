@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
 from tests.kernels.test_model import agree
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs_compiler,
     pytest.mark.usefixtures("model_library"),
 ]
 

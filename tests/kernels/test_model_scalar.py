@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
 from tests.kernels.test_model import agree, f32
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs_compiler,
     pytest.mark.usefixtures("model_library"),
 ]
 

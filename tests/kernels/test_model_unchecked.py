@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ import pytest
 from pyasc.cli import main
 from pyasc.runtime import model
 from pyasc.selftest import CASES, Case
+from tests.compilers import needs_compiler
 from tests.unit.model_support import cache_folder
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+pytestmark = needs_compiler
 
 
 def _launcher(kernel: Any, check: bool) -> Any:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
 from tests.kernels.polybench import CASES
 from tests.kernels.suite_case import Case
 
@@ -22,7 +21,7 @@ def test_on_cpu(case: Case) -> None:
         case.run()
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@needs_compiler
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_on_model(case: Case, model_library: None) -> None:
     with asc.device("model"):

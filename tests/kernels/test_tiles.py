@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pyasc as asc
 from pyasc.ir.interpreter import interpret
 from pyasc.passes.analysis.soc import SOCS, soc_named
 from pyasc.runtime.ascend import ascend_kernel
+from tests.compilers import cxx, needs_compiler
 
 
 @asc.kernel
@@ -129,7 +129,7 @@ def host_launches(kernel: Any, folder: Path, *arguments: Any) -> tuple[int, list
     """What the emitted host function returns, and its launches: the entry, the cores, the bits of the first number."""
     source, library = folder / "host.cpp", folder / "host.so"
     source.write_text(kernel.host)
-    command = ["g++", "-shared", "-fPIC", "-Wall", "-Werror", str(source), "-o", str(library)]
+    command = [*cxx(), "-shared", "-fPIC", "-Wall", "-Werror", str(source), "-o", str(library)]
     subprocess.run(command, check=True)
     made: list[tuple[int, int, int]] = []
     numbers = ctypes.POINTER(ctypes.c_uint64)
@@ -148,7 +148,7 @@ def planned(kernel: Any, scalars: dict[str, Any], sizes: dict[str, int]) -> list
     return [(each.phase.entry, each.blocks) for each in kernel.launches(scalars, sizes)]
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@needs_compiler
 def test_the_host_function_launches_as_the_interpreter_does(tmp_path: Path) -> None:
     kernel = ascend_kernel(softmax.specialise(softmax.types_of()).lowered("ascend"))
     entries = kernel.file.entries
@@ -162,7 +162,7 @@ def test_the_host_function_launches_as_the_interpreter_does(tmp_path: Path) -> N
     assert host_launches(kernel, tmp_path, ctypes.c_int64(3), ctypes.c_int64(0)) == (1, [])
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@needs_compiler
 def test_the_host_runs_a_sequential_loop_around_phases(tmp_path: Path) -> None:
     kernel = ascend_kernel(repeated.specialise(repeated.types_of()).lowered("ascend"))
     scalars, sizes = {"steps": 3, "damping": 0.5}, {"N": 100}

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from pyasc.model.build import INCLUDE
+from pyasc.runtime.toolchain import default_toolchain
 from tests.mutation.operators import Mutant
 
 
@@ -75,5 +76,5 @@ def _assembly(text: str) -> str:
         source = Path(folder) / "k.cpp"
         source.write_text(text)
         options = ["-std=c++17", "-O2", "-ffp-contract=off", f"-I{INCLUDE}"]
-        command = ["g++", *options, "-S", "k.cpp", "-o", "-"]
+        command = [*default_toolchain().library_argv, *options, "-S", "k.cpp", "-o", "-"]
         return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout

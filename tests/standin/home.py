@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 from pyasc.model.soc import runnable
+from pyasc.runtime.toolchain import default_toolchain
 
 HERE = Path(__file__).parent
 _HEADERS = ("compiler/tikcpp/tikcfw", "compiler/tikcpp/tikcfw/impl", "compiler/tikcpp/tikcfw/interface")
@@ -27,15 +29,19 @@ def make_home(folder: Path, core_library: Path) -> Path:
     options = ["-std=c++17", "-O1", "-fPIC", "-shared", f'-DSTAND_IN_SOC="{soc}"']
     source = str(HERE / "stand_in_ascendcl.cpp")
     link = [str(core_library), f"-Wl,-rpath,{core_library.parent}", "-ldl"]
-    subprocess.run(["g++", *options, source, *link, "-o", str(output)], check=True)
+    subprocess.run(
+        [*default_toolchain().library_argv, *options, source, *link, "-o", str(output)], check=True
+    )
     return folder
 
 
 def _program(home: Path, name: str, script: str, core_library: Path) -> None:
     root = HERE.parents[1]
     path = home / "bin" / name
+    compiler = shlex.join(default_toolchain().library_argv)
     path.write_text(
         f"#!/bin/sh\nexec env PYTHONPATH='{root}' STAND_IN_HOME='{home}' STAND_IN_CORE='{core_library}' "
+        f"STAND_IN_CXX={shlex.quote(compiler)} "
         f"'{sys.executable}' '{HERE / script}' \"$@\"\n"
     )
     path.chmod(0o755)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -116,8 +117,8 @@ def compile_for_model(source: Path, output: Path, empty: bool) -> int:
     wrapper.write_text("" if empty else "\n".join(lines) + "\n", encoding="utf-8")
     # What the real compiler knows by itself.
     builtins = str(Path(__file__).with_name("stand_in_builtins.h"))
-    command = ["g++", *_COMPILE, "-include", builtins, f"-I{INCLUDE}", "-c", str(wrapper), "-o", str(output)]
-    return subprocess.run(command, check=False).returncode
+    command = [*shlex.split(os.environ["STAND_IN_CXX"]), *_COMPILE, "-include", builtins, f"-I{INCLUDE}"]
+    return subprocess.run([*command, "-c", str(wrapper), "-o", str(output)], check=False).returncode
 
 
 def main() -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -21,7 +22,8 @@ def main() -> int:
         print(f"stand-in for ld.lld: unexpected arguments {words}", file=sys.stderr)
         return 2
     core = os.environ["STAND_IN_CORE"]
-    command = ["g++", "-shared", *inputs, core, f"-Wl,-rpath,{os.path.dirname(core)}", "-o", words[-1]]
+    rpath = f"-Wl,-rpath,{os.path.dirname(core)}"
+    command = [*shlex.split(os.environ["STAND_IN_CXX"]), "-shared", *inputs, core, rpath, "-o", words[-1]]
     return subprocess.run(command, check=False).returncode
 
 

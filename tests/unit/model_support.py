@@ -3,27 +3,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
 import tempfile
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pyasc.model.build import BuiltKernel, argv_compiler, build_kernel
 from pyasc.model.driver import Array, Result, Workspace
 from pyasc.runtime.toolchain import default_toolchain
 
 REFERENCE = Path(__file__).parents[1] / "kernels" / "reference"
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 
 
 def cache_folder() -> Path:
-    """Private to the user, shared by sessions, so that the core library is built once a machine."""
-    folder = Path(tempfile.gettempdir()) / f"pyasc-model-tests-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    """Private to the user, shared by sessions, so that the core library is built once a machine and compiler."""
+    compiler = hashlib.sha256(default_toolchain().identity.encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"pyasc-model-tests-{os.getuid()}" / compiler
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
@@ -68,7 +67,6 @@ __all__ = [
     "cache_folder",
     "clean",
     "kinds",
-    "needs_compiler",
     "poisoned",
     "reference",
     "source",

@@ -14,13 +14,13 @@ from pyasc.model.build import BuildError, argv_compiler, build_kernel, kernel_en
 from pyasc.model.driver import Array, GlobalMemory, ModelError, Scalar, Struct, Workspace, run
 from pyasc.model.soc import UnknownSoc, describe, runnable, soc_names
 from pyasc.runtime.toolchain import default_toolchain
+from tests.compilers import needs_compiler
 from tests.unit.model_support import (
     REFERENCE,
     built,
     cache_folder,
     clean,
     kinds,
-    needs_compiler,
     poisoned,
     reference,
     source,

@@ -10,7 +10,8 @@ import pytest
 
 from pyasc.model.build import BuiltKernel
 from pyasc.model.driver import Array, Scalar, Workspace, run
-from tests.unit.model_support import REFERENCE, built, clean, needs_compiler, poisoned, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import REFERENCE, built, clean, poisoned, source
 
 pytestmark = needs_compiler
 F16, F32, U32 = np.float16, np.float32, np.uint32

@@ -10,8 +10,9 @@ import pytest
 
 from pyasc.model.build import kernel_entries
 from pyasc.model.driver import Array, Finding, Result, Workspace, run
+from tests.compilers import needs_compiler
 from tests.unit.model_faults import PAGE, Fault, all_faults, with_rules
-from tests.unit.model_support import built, clean, needs_compiler
+from tests.unit.model_support import built, clean
 
 pytestmark = needs_compiler
 FAULTS = all_faults()

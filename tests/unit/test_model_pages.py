@@ -10,7 +10,8 @@ import pytest
 
 from pyasc.model.build import BuiltKernel
 from pyasc.model.driver import Array, Scalar, Workspace, run
-from tests.unit.model_support import built, clean, needs_compiler, poisoned, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import built, clean, poisoned, source
 
 pytestmark = needs_compiler
 PAGES = Path(__file__).parents[2] / "docs" / "kernels"

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pyasc.model.driver import Array, Scalar, Struct, Workspace, run
-from tests.unit.model_support import clean, needs_compiler, poisoned, reference, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import clean, poisoned, reference, source
 
 pytestmark = needs_compiler
 SIZES = (1, 15, 16, 17, 100, 127, 1000, 4097, 50001)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pyasc.model.driver import Array, Struct, run
-from tests.unit.model_support import REFERENCE, built, clean, needs_compiler, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import REFERENCE, built, clean, source
 
 pytestmark = needs_compiler
 BYTES = 60000

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pyasc.model.driver import Result, Scalar, run
-from tests.unit.model_support import REFERENCE, built, clean, needs_compiler, poisoned, reference, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import REFERENCE, built, clean, poisoned, reference, source
 
 pytestmark = needs_compiler
 DATA = np.zeros(16384, np.float32)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pyasc.model.driver import Scalar, run
-from tests.unit.model_support import REFERENCE, built, clean, needs_compiler, poisoned, source
+from tests.compilers import needs_compiler
+from tests.unit.model_support import REFERENCE, built, clean, poisoned, source
 
 pytestmark = needs_compiler
 F16, F32, I16, I32, I64 = np.float16, np.float32, np.int16, np.int32, np.int64

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.compilers import needs_compiler
 from tests.mutation.campaign import EQUIVALENT, FINDING, PAGE, SURVIVED, Verdict, report, trap_at, with_report
 from tests.mutation.equivalence import why_equivalent
 from tests.mutation.operators import RULES, Mutant, mutants_of
@@ -77,7 +77,7 @@ def test_arguments_hold_for_what_they_are_about(
     assert reason in found and bool(found) == bool(reason)
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@needs_compiler
 def test_code_that_compiles_to_the_same_is_no_fault() -> None:
     text = "int f(int id, int extra) {\n    return id < extra ? id : extra;\n}\n"
     same = text.replace("<", "<=")
