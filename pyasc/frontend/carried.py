@@ -9,7 +9,7 @@ with the number of widenings, not with the depth of nesting.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -47,9 +47,9 @@ _MOST_VISITS = 40
 
 
 @contextmanager
-def scope(v: Visitor, node: Loop, number: int) -> Iterator[LoopScope]:
+def scope(v: Visitor, node: Loop, number: int, watched: Sequence[str] = ()) -> Iterator[LoopScope]:
     """The innermost loop for `break` and `continue` while its body is visited."""
-    found = LoopScope(node, number, len(v.frame.cursors))
+    found = LoopScope(node, number, len(v.frame.cursors), watched=watched)
     v.frame.loops.append(found)
     doubtful, v.frame.doubtful = v.frame.doubtful, set()
     try:
@@ -57,6 +57,17 @@ def scope(v: Visitor, node: Loop, number: int) -> Iterator[LoopScope]:
     finally:
         v.frame.loops.pop()
         v.frame.doubtful = doubtful
+
+
+def type_at_breaks(v: Visitor, name: str, at_breaks: Sequence[Mapping[str, Val | None]]) -> JoinType | None:
+    """The type of a name with which a loop is left by `break`; None unless it is a number at each of them."""
+    found: JoinType | None = None
+    for values in at_breaks:
+        value = values.get(name)
+        if value is None or not is_number(value):
+            return None
+        found = join_type(v, value) if found is None else join_types(found, join_type(v, value))
+    return found
 
 
 def end_iteration(v: Visitor) -> None:
@@ -120,6 +131,8 @@ class Carried:
         self.broken: dict[str, Conflict] = {}
         self.late: dict[str, JoinType] = {}
         self.late_slots: dict[str, Slot] = {}
+        self.set_by_breaks: list[str] = []
+        self.at_breaks: list[dict[str, Val | None]] = []
         self.finals: dict[str, Val] = {}
         self.tested: dict[str, Val] = {}
         self.condition: Value
@@ -210,8 +223,10 @@ class Carried:
         env = self.v.frame.env
         env.begin()
         changes: dict[str, Val] = {}
+        watched = [n for n in self.live_out - self.live_in if isinstance(self.entry[n], Unset)]
         try:
-            with self.v.block(block), scope(self.v, self.node, self.number) as loop:
+            with self.v.block(block), scope(self.v, self.node, self.number, watched) as loop:
+                self.at_breaks = loop.at_breaks
                 self._bind(args)
                 for flag in (loop.break_flag, *(f for f in self.flags if not f.startswith(RESULT))):
                     env.set(flag, FALSE)
@@ -295,7 +310,7 @@ class Carried:
         final, entry = self.finals[name], self.entry[name]
         if isinstance(final, (Poison, Unset, Conflict)):
             if isinstance(final, (Unset, Poison)) and isinstance(entry, Unset):
-                return False
+                return isinstance(final, Unset) and self._is_set_by_breaks(name)
             return self._break(name, final)
         if name in self.numbers:
             return self._absorb_number(name, final)
@@ -312,6 +327,16 @@ class Carried:
         arrays = isinstance(entry, (Array, Row)) and isinstance(final, (Array, Row))
         hint = f"names of arrays stay what they are in a loop; copy the elements: {name}[...] = other"
         return self._break(name, Conflict(reason, self.loc, hint if arrays else ""))
+
+    def _is_set_by_breaks(self, name: str) -> bool:
+        """Whether every `break` leaves the loop with a number in a name that has none before: it is carried then."""
+        type_ = type_at_breaks(self.v, name, self.at_breaks)
+        if type_ is None:
+            return False
+        self.numbers[name] = type_
+        self.entry[name] = type_.scalar(self.v.emit.constant(0, type_.carried))
+        self.set_by_breaks.append(name)
+        return True
 
     def _becomes_slot(self, name: str, entry: Val, final: Val) -> bool:
         """An array that is replaced in the loop is carried in a buffer of its own, where nobody can tell."""

@@ -113,7 +113,9 @@ def any_flag(v: Visitor, flags: Sequence[str]) -> Value:
 
 def break_statement(v: Visitor, node: ast.Break) -> None:
     """`break`."""
-    v.frame.env.set(v.frame.loops[-1].break_flag, TRUE)
+    loop = v.frame.loops[-1]
+    loop.at_breaks.append({name: v.frame.env.get(name) for name in loop.watched})
+    v.frame.env.set(loop.break_flag, TRUE)
 
 
 def continue_statement(v: Visitor, node: ast.Continue) -> None:

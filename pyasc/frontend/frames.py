@@ -78,13 +78,16 @@ class Cursor:
 class LoopScope:
     """A loop around the current statement: the names of its flags, and whether its body repeats.
 
-    `live_after` keeps which names are read behind the loop, for all that is asked inside of it.
+    `live_after` keeps which names are read behind the loop, for all that is asked inside of it. `at_breaks` has the
+    values of `watched` names at each `break`.
     """
 
     node: ast.For | ast.While
     number: int
     cursor_depth: int
     live_after: dict[str, bool] = field(default_factory=lambda: dict[str, bool]())
+    watched: Sequence[str] = ()
+    at_breaks: list[dict[str, Val | None]] = field(default_factory=lambda: list[dict[str, "Val | None"]]())
 
     @property
     def break_flag(self) -> str:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyasc.frontend import control, numeric, swaps
-from pyasc.frontend.carried import Carried, Loop, end_iteration, scope
+from pyasc.frontend.carried import Carried, Loop, end_iteration, scope, type_at_breaks
+from pyasc.frontend.emit import drop_block
 from pyasc.frontend.frames import RETURN
 from pyasc.frontend.iteration import Counted, Items, plan
 from pyasc.frontend.liveness import find_break
@@ -252,17 +253,25 @@ def _while_loop(
     )
     v.emit.insert(op)
     carried.bind_results(op.results[len(lead) :])
-    _else(v, node, carried.break_value, () if runs else carried.set_inside)
+    by_breaks = {name: Unset("when this loop ends without `break`", loc) for name in carried.set_by_breaks}
+    inside = {name: Unset("when this loop does not run", loc) for name in carried.set_inside if not runs}
+    if not node.orelse and not (isinstance(node, ast.While) and isinstance(node.test, ast.Constant)):
+        _set_all(v, by_breaks)
+    _else(v, node, carried.break_value, by_breaks | inside)
 
 
-def _else(v: Visitor, node: Loop, broken: Val, unset: Sequence[str] = ()) -> None:
-    """The `else` of a loop that may be left; `unset` are names that have no value there if the loop did not run."""
+def _set_all(v: Visitor, values: Mapping[str, Val]) -> None:
+    for name, value in values.items():
+        v.frame.env.set(name, value)
+
+
+def _else(v: Visitor, node: Loop, broken: Val, unset: Mapping[str, Val] | None = None) -> None:
+    """The `else` of a loop that may be left; `unset` are names that have no value there."""
     if not node.orelse:
         return
 
     def visit() -> None:
-        for name in unset:
-            v.frame.env.set(name, Unset("when this loop does not run", v.location(node)))
+        _set_all(v, unset or {})
         v.body(node.orelse)
 
     flag = numeric.truth(v, broken)
@@ -275,18 +284,67 @@ def _else(v: Visitor, node: Loop, broken: Val, unset: Sequence[str] = ()) -> Non
 
 def _written_out(v: Visitor, node: ast.For, items: Sequence[Val]) -> None:
     """The body once for each item; a jump known only at run time guards what follows."""
+    by_breaks = _fill_names_of_breaks(v, node, items)
+    broken, _ = _write_all(v, node, items)
+    if not node.orelse:
+        _set_all(v, by_breaks)
+    if not v.frame.jumped():
+        _else(v, node, broken, by_breaks)
+
+
+def _fill_names_of_breaks(v: Visitor, node: ast.For, items: Sequence[Val]) -> dict[str, Val]:
+    """Give names that only the ways to `break` set a number to start from; what they are for whoever comes otherwise.
+
+    Which numbers they get shows in a visit whose operations are dropped.
+    """
+    watched = _names_of_breaks(v, node)
+    if not watched:
+        return {}
+    block, mark = Block(), len(v.diagnostics)
+    v.frame.env.begin()
+    try:
+        with v.block(block):
+            _, at_breaks = _write_all(v, node, items, watched)
+    finally:
+        v.frame.env.end()
+        drop_block(block)
+        del v.diagnostics[mark:]
+    found: dict[str, Val] = {}
+    for name in watched:
+        type_ = type_at_breaks(v, name, at_breaks)
+        if type_ is not None:
+            v.frame.env.set(name, type_.scalar(v.emit.constant(0, type_.carried)))
+            found[name] = Unset("when this loop ends without `break`", v.location(node))
+    return found
+
+
+def _names_of_breaks(v: Visitor, node: ast.For) -> list[str]:
+    """Names that have no value before a loop with `break`, are set in it and read behind it."""
+    if find_break(node.body) is None:
+        return []
+    facts, behind = v.frame.liveness.iteration(node), v.frame.liveness.body(node.orelse).reads
+    return [
+        name
+        for name in sorted(facts.may_set - facts.reads - v.frame.scan.captured)
+        if isinstance(v.frame.env.get(name) or Unset(""), Unset) and (name in behind or v.frame.live(name))
+    ]
+
+
+def _write_all(
+    v: Visitor, node: ast.For, items: Sequence[Val], watched: Sequence[str] = ()
+) -> tuple[Val, list[dict[str, Val | None]]]:
+    """Whether the loop is left by `break`, and the values of `watched` names at each."""
     outer_key = v.frame.key
     try:
         v.serial += 1
-        with scope(v, node, v.serial) as loop:
+        with scope(v, node, v.serial, watched) as loop:
             v.frame.env.set(loop.break_flag, FALSE)
             _write_from(v, node, items, 0, outer_key)
             broken = v.frame.env.values[loop.break_flag]
             v.frame.env.set(loop.continue_flag, FALSE)
     finally:
         v.frame.key = outer_key
-    if not v.frame.jumped():
-        _else(v, node, broken)
+    return broken, loop.at_breaks
 
 
 def _write_from(v: Visitor, node: ast.For, items: Sequence[Val], start: int, key: tuple[object, ...]) -> None:
