@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +41,11 @@ def c_driver(toolchain: Toolchain) -> list[str]:
     if driver is None:
         pytest.skip(f"no C compiler beside {toolchain.argv[0]}")
     return [driver]
+
+
+def compile_without_warnings(command: Sequence[str], source: Path) -> None:
+    """Compile a file to nothing, warnings being errors. Not by `-fsyntax-only`, which zig's driver does not know."""
+    with tempfile.TemporaryDirectory(prefix="pyasc-warnings-") as folder:
+        arguments = ["-Wall", "-Werror", "-c", str(source), "-o", f"{folder}/nothing.o"]
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

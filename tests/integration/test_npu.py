@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from pyasc.runtime.device_object import read_device_object
 from pyasc.runtime.npu import NpuDevice, NpuError
 from pyasc.runtime.objects import ObjectError, read_modules
 from pyasc.runtime.toolchain import BuildError, default_toolchain
-from tests.compilers import cxx, needs_compiler
+from tests.compilers import compile_without_warnings, cxx, needs_compiler
 from tests.standin.home import make_home
 from tests.unit.model_support import cache_folder
 
@@ -156,10 +155,9 @@ def _compiles(header: Path, *sources: Path) -> None:
     text = header.read_text()
     assert "typedef struct softmax_1_args" in text and "uint8_t s_padding[2];" in text
     for language in ("c", "c++"):
-        command = [*cxx(), "-Wall", "-Werror", "-fsyntax-only", "-x", language, str(header)]
-        subprocess.run(command, check=True)
+        compile_without_warnings([*cxx(), "-x", language], header)
     for source in sources:
-        subprocess.run([*cxx(), "-Wall", "-Werror", "-fsyntax-only", str(source)], check=True)
+        compile_without_warnings(cxx(), source)
 
 
 def test_an_object_for_another_chip_is_refused(
