@@ -174,6 +174,8 @@ def _transpose(frame: Frame, op: tile.Transpose) -> Sequence[Any]:
 def _gather(frame: Frame, op: tile.Gather) -> Sequence[Any]:
     sizes = frame.all(op.sizes)
     source, indices = frame[op.source].reshape(-1), corner(frame[op.indices], sizes)
+    if op.in_bytes:
+        indices = indices // dtype_of(op.source.type).bytes
     if indices.size and not (indices.min() >= 0 and indices.max() < source.size):
         raise InterpreterError(f"a gather leaves a tile of {source.size} elements")
     _target(frame, op.target, sizes)[...] = source[indices]
@@ -186,7 +188,7 @@ def _part(frame: Frame, op: tile_lanes.Part) -> Sequence[Any]:
 
 def _pick(frame: Frame, op: tile_lanes.Pick) -> Sequence[Any]:
     box = _target(frame, op.target, frame.all(op.sizes))
-    size, source = box.shape[-1], frame[op.source]
+    size, source = box.shape[-1], frame[op.source].view(box.dtype)
     if op.stride < 0:
         box[...] = source[: max(1 - op.stride * (size - 1), 0)][:: op.stride].copy()
     elif size:

@@ -51,6 +51,7 @@ from pyasc.passes.analysis.product import Product, is_product, match_product, su
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
+from pyasc.passes.analysis.split_checks import only_tells_which
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
@@ -61,7 +62,7 @@ from pyasc.passes.analysis.tile_rows import is_column, of_apply, of_loop, one_wi
 from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
 from pyasc.passes.analysis.tile_strides import lower_strided
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
-from pyasc.passes.analysis.walks import is_strided
+from pyasc.passes.analysis.walks import gathers, is_line
 from pyasc.passes.analysis.writeback import plain
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
@@ -152,6 +153,8 @@ class _Lowering:
         """Launches that use the vector or cube unit, or none and a remark that says why."""
         if isinstance(work, mem.Store) and work.value.op is not None and work.value.op.regions:
             # It belongs to the work in front of it, whose result it keeps.
+            return []
+        if only_tells_which(work):
             return []
         try:
             return [*self._tiled(work)]
@@ -260,7 +263,8 @@ class _Lowering:
             (variant,) = self._scalar([work])
             if not can_run(variant.function):
                 return [phase]
-            self.context.remark(work.loc, "rows that do not fit on chip run on the scalar unit", HINT)
+            what = "elements of a table" if isinstance(work, st.Apply) and gathers(work) else "rows"
+            self.context.remark(work.loc, f"{what} that do not fit on chip run on the scalar unit", HINT)
         fits = limit.condition
         limit.erase()
         return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
@@ -303,10 +307,12 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
         blocks = cores_of(work, at)
     elif isinstance(work, st.Apply) and (product := _product_of(work)) is not None:
         blocks = lower_product(product, plain(work), soc)
+    elif isinstance(work, st.Apply) and is_line(work):
+        if lines and gathers(work):
+            raise refuse("a table that does not fit on chip", work.loc)
+        blocks = lower_strided(work, soc)
     elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
-    elif isinstance(work, st.Apply) and is_strided(work):
-        blocks = lower_strided(work, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
         blocks = lower_columns(work, soc)
     elif isinstance(work, (st.Apply, scf.For)):

@@ -6,7 +6,8 @@ from __future__ import annotations
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
     "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup", "check-parallel"),
-    "structured": ("loop", "elide-copies", "raise-loops", "serialise-updates", "fuse"),
+    "structured": ("loop", "raised"),
+    "raised": ("elide-copies", "raise-loops", "serialise-updates", "fuse"),
     "cpu": (
         "structured",
         "interchange",
@@ -26,7 +27,9 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "licm",
     ),
     "tile": (
-        "structured",
+        "loop",
+        "split-checks",
+        "raised",
         "expand-functions",
         "raise-copies",
         "distribute",

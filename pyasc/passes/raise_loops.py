@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.dialects import mem, scf, st
+from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.dependence import find_conflict
 from pyasc.passes.analysis.effects import EffectTable
@@ -68,7 +68,7 @@ class RaiseLoops(FunctionPass):
         views = look_through_views(func)
         raised = 0
         for op in func.nests_inner_first():
-            if isinstance(op, scf.For) and op.parent is not None:
+            if isinstance(op, scf.For) and op.parent is not None and not _only_checks(op):
                 raised += self._try(op, proofs, context)
         fold_fills(func.body.block, proofs.polynomials)
         for op in [op for op in func.nests() if isinstance(op, st.Apply)] if raised or views else ():
@@ -132,6 +132,12 @@ class RaiseLoops(FunctionPass):
         discard(copy)
         discard(loop)
         return None
+
+
+def _only_checks(loop: scf.For) -> bool:
+    """Whether a loop does nothing but look for what is wrong."""
+    kinds = (scf.For, scf.Yield, mem.Load, py.Check)
+    return not loop.results and all(isinstance(op, kinds) or is_plain(op) for op in loop.walk())
 
 
 def _hindrance(loop: scf.For) -> CannotRaise | None:

@@ -31,6 +31,7 @@ PASSES: dict[str, str] = {
     "watch-races": "pyasc.passes.watch_races:WatchRaces",
     "watch-reads": "pyasc.passes.watch_reads:WatchReads",
     "locate-checks": "pyasc.passes.locate_checks:LocateChecks",
+    "split-checks": "pyasc.passes.split_checks:SplitChecks",
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",
     "expand-functions": "pyasc.passes.expand_functions:ExpandFunctions",
     "raise-copies": "pyasc.passes.raise_copies:RaiseCopies",

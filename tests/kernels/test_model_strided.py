@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs_compiler,
     pytest.mark.usefixtures("model_library"),
 ]
 

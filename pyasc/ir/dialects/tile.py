@@ -287,12 +287,13 @@ class Transpose(Operation, name="tile.transpose", traits=[READS, WRITES]):
 
 
 class Gather(Operation, name="tile.gather", traits=[READS, WRITES]):
-    """`target[p] = source[indices[p]]`, the source counted in row-major order."""
+    """`target[p] = source[indices[p]]`, the source counted in row-major order; `in_bytes`, indices count bytes."""
 
     source: Value = operand(ON_CHIP)
     indices: Value = operand(ON_CHIP)
     target: Value = operand(ON_CHIP, written=True)
     sizes: Sequence[Value] = operands(I64)
+    in_bytes: bool = attribute(default=False)
 
     def verify_op(self) -> Iterable[str]:
         """Indices are integers in the target's shape."""

@@ -14,6 +14,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_lanes import Prologue
 from pyasc.passes.analysis.ascend_methods import Methods
+from pyasc.passes.analysis.ascend_tables import has_tables, run_with_tables
 from pyasc.passes.analysis.ascend_tensors import Holder, Resource
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
@@ -57,29 +58,36 @@ class PhaseLowering:
         """Lower what stands outside of loops over tiles."""
         for op in block:
             at.loc = op.loc
-            match op:
-                case tile.Cores():
-                    self._cores(op, at)
-                case tile.Loop():
-                    self._loop(op, at)
-                case scf.For():
-                    self._for(op, at)
-                case mem.View() if isinstance(op.ref.owner, (Block, tile.Flatten)):
-                    self._view(op, at)
-                case mem.Load():
-                    self._load(op, at)
-                case tile.Flatten() | tile.Yield() | func.Return() | scf.Yield():
-                    pass
-                case _ if not op.regions:
-                    at.insert(op.clone(self.mapping))
-                case _:
-                    raise refuse(f"{op.name} between tiles", op.loc)
+            self.operation(op, at)
+
+    def operation(self, op: Operation, at: Builder) -> None:
+        """Lower one operation outside of loops over tiles."""
+        match op:
+            case tile.Cores():
+                self._cores(op, at)
+            case tile.Loop():
+                self._loop(op, at)
+            case scf.For():
+                self._for(op, at)
+            case mem.View() if isinstance(op.ref.owner, (Block, tile.Flatten)):
+                self._view(op, at)
+            case mem.Load():
+                self._load(op, at)
+            case tile.Flatten() | tile.Yield() | func.Return() | scf.Yield():
+                pass
+            case _ if not op.regions:
+                at.insert(op.clone(self.mapping))
+            case _:
+                raise refuse(f"{op.name} between tiles", op.loc)
 
     def _cores(self, op: tile.Cores, at: Builder) -> None:
         inner = op.body.block
         self.mapping[inner.args[0]] = at.value(asc.CoreNumber(call="GetBlockIdx"), "id")
         if not isinstance(op.count.owner, arith.Constant):
             self.mapping[op.count] = at.value(asc.CoreNumber(call="GetBlockNum"), "blocks")
+        if has_tables(list(inner)):
+            run_with_tables(self, list(inner), at)
+            return
         if any(isinstance(each, tile.Buffer) for each in inner):
             marker = at.insert(asc.Method(method="", body=block_of()))
             self.front = Builder.before(marker)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value, block_of
-from pyasc.ir.dialects import arith, asc, asc_vector, tile_lanes
+from pyasc.ir.dialects import arith, asc, asc_vector, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
@@ -68,7 +68,7 @@ class Prologue:
 
 def pick(methods: Methods, tensors: TensorMap, op: tile_lanes.Pick) -> None:
     """Elements that are some steps apart, side by side."""
-    target, source = tensors.of(op.target), tensors.of(op.source)
+    target, source = tensors.of(op.target), _halves(tensors.at, tensors.of(op.source))
     count = methods.count_of(tensors.at, op)
     if op.stride in _PATTERNS:
         tensors.at.insert(
@@ -92,6 +92,21 @@ def pick(methods: Methods, tensors: TensorMap, op: tile_lanes.Pick) -> None:
     else:
         offsets = _get(tensors.at, ramp, length, "offsets")
     _gather(tensors.at, target, source, offsets, op.phase * width, count)
+
+
+def _halves(at: Builder, source: Value) -> Value:
+    """Integers of 64 bits as twice as many of 32."""
+    if dtype_of(source.type) is not dtypes.i64:
+        return source
+    assert isinstance(source.type, RefType) and isinstance(source.type.shape[0], int)
+    type_ = local(2 * source.type.shape[0], dtypes.i32)
+    return at.value(asc.ReinterpretCast(tensor=source, types=[type_]), source.name)
+
+
+def gather(tensors: TensorMap, op: tile.Gather, count: Value) -> None:
+    """Elements of a table that stays on chip, by their byte offsets."""
+    target, table, offsets = (tensors.of(each) for each in (op.target, op.source, op.indices))
+    _gather(tensors.at, target, table, offsets, 0, count)
 
 
 def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:

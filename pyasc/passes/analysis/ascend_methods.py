@@ -13,7 +13,7 @@ from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile, tile_lanes
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
-from pyasc.passes.analysis.ascend_lanes import pick, weave
+from pyasc.passes.analysis.ascend_lanes import gather, pick, weave
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
 from pyasc.passes.analysis.ascend_tensors import (
@@ -342,6 +342,9 @@ class Methods:
         if isinstance(op, tile_lanes.Weave):
             weave(self, tensors, op)
             return
+        if isinstance(op, tile.Gather):
+            gather(tensors, op, self.count_of(at, op))
+            return
         assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
@@ -369,7 +372,7 @@ class Methods:
             case tile.Reduce() | tile.Fold():
                 raise AssertionError(op.name)
 
-    def count_of(self, at: Builder, op: Vector | tile_lanes.Pick) -> Value:
+    def count_of(self, at: Builder, op: Vector | tile_lanes.Pick | tile.Gather) -> Value:
         """How many elements a call covers: with rows, all of them up to where the next row would start."""
         sizes = [self.phase.value(size) for size in op.sizes]
         if len(sizes) == 1:

@@ -206,6 +206,8 @@ class Wide:
                 if dtype_of(op.args[-1].type) is not dtypes.i64:
                     return False
                 data = [arg for arg in self._data(op, args) if isinstance(arg, Register)]
+                if op.fn in COMPARISONS and len(data) == 1 and data[0].dtype is dtypes.i64:
+                    return True
                 return all(arg in self.intervals.known for arg in data)
             case _:
                 return False
@@ -224,6 +226,8 @@ class Wide:
             return made
         assert isinstance(op, arith.Elementwise)
         data = self._data(op, args)
+        if op.fn in COMPARISONS:
+            data = [self.saturated(arg) for arg in data]
         narrow = [self.narrow(arg) for arg in data]
         if op.fn in COMPARISONS:
             return self.legaliser.compare(op.fn, narrow)
@@ -233,6 +237,28 @@ class Wide:
         made = self.legaliser.elementwise(op.fn, [*args[: len(args) - len(data)], *narrow])
         assert isinstance(made, Register)
         self.intervals.hold(made, interval)
+        return made
+
+    def low(self, wide: Register) -> Register:
+        """The lower halves of elements of 64 bits."""
+        return self.legaliser.emit("pick", dtypes.i32, wide, mode="2 0", name=wide.name)
+
+    def saturated(self, arg: Operand) -> Operand:
+        """Elements of 64 bits as those of 32 that are nearest, which compare alike with any other number of 32 bits."""
+        if not isinstance(arg, Register) or arg.dtype is not dtypes.i64:
+            return arg
+        legaliser, i32 = self.legaliser, dtypes.i32
+        low, high = self.low(arg), legaliser.emit("pick", i32, arg, mode="2 1", name="high")
+        all_bits = legaliser.number(31, i32)
+        fits = legaliser.compare("eq", [legaliser.emit("shr", i32, low, all_bits), high])
+        # HIGHEST + 1 is LOWEST.
+        turned = legaliser.emit(
+            "mul", i32, legaliser.emit("shr", i32, high, all_bits), legaliser.number(-1, i32)
+        )
+        limit = legaliser.emit("add", i32, turned, legaliser.number(HIGHEST, i32))
+        made = legaliser.select([fits, low, limit])
+        assert isinstance(made, Register)
+        self.intervals.hold(made, self.intervals.of_dtype(i32))
         return made
 
     def interval(self, arg: Operand) -> Interval:

@@ -241,6 +241,8 @@ class TileEmitter:
             case "pick":
                 stride, phase = map(int, each.mode.split())
                 op = tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
+            case "gather":
+                op = tile.Gather(source=args[0], indices=args[1], target=target, sizes=sizes, in_bytes=True)
             case "weave":
                 op = self._weave(args[0], target, len(args))
             case "reduce":

@@ -40,9 +40,9 @@ Operand = Register | Value
 @dataclass(eq=False)
 class Instruction:
     """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`; `"pick"` (`mode`
-    is the stride and the phase) and `"weave"` of elements that change places; or what
-    stands around instructions that are run again: `"repeat"` (a mask and what is all ones, or what is all ones; how
-    often) and `"end"`.
+    is the stride and the phase) and `"weave"` of elements that change places, `"gather"` (a table and byte offsets);
+    or what stands around instructions that are run again: `"repeat"` (a mask and what is all ones, or what is all ones;
+    how often) and `"end"`.
 
     `mode` is the rounding of a cast, the function that a reduction combines by, or for a loop counter `"walk"` or
     `"fill"` and its number in the nest; `scratch` is written too, and may

@@ -47,6 +47,7 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
     share,
 )
+from pyasc.passes.analysis.tile_gathers import TABLE, Gathers, check_tables, table_bytes, table_size
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Register
 from pyasc.passes.analysis.walks import Walks, Window, walks_of
@@ -65,8 +66,13 @@ class StridedBody(BodyBuilder):
         self.walks = walks
         self.windows: dict[Register, Window] = {}
         self.halves: dict[Register, Register] = {}
+        self.gathers = Gathers(self.legaliser, self.wide)
         self.woven: dict[Window, dict[int, Register]] = {}
         self.planes: dict[Register, tuple[Register, int]] = {}
+
+    def body(self, op: st.Apply) -> list[Operand]:
+        """Translate the body, whose inputs have operands already; what it yields."""
+        return self.gathers.body(op)
 
     def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
         """The register of one access, picked out of its window."""
@@ -170,6 +176,7 @@ def lower_strided(op: st.Apply, soc: Soc) -> Value:
     guarded_writes(builder, op, builder.body(op))
     builder.program.prune()
     builder.wide.intervals.check()
+    check_tables(at, builder.gathers.tables, soc.arch.ub - scratch_bytes(builder.program.instructions))
     total, lower = _extent(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
     blocks = cores_for(at, total, line, soc.vector_cores)
@@ -235,15 +242,19 @@ class _Strided:
         self.builder = builder
         self.elements = builder.elements
         self.planes = self._planes()
-        fixed = {
-            part: slot
-            for planes in self.planes.values()
-            for part, slot in zip(planes.parts, planes.slots, strict=True)
+        self.tables = {
+            register: Slot("table", register.dtype.bytes, TABLE, register.name)
+            for register in builder.gathers.tables.values()
         }
+        fixed = dict(self.tables)
+        for planes in self.planes.values():
+            fixed |= zip(planes.parts, planes.slots, strict=True)
         self.assignment = assign(builder.program, fixed)
         self.depths = queue_depths(self.assignment)
         free = soc.arch.ub - scratch_bytes(builder.program.instructions)
-        self.tile = int(free / self._bytes_an_element()) // line * line
+        each = self._bytes_an_element()
+        self.capacity = table_bytes(builder.gathers.tables, free)
+        self.tile = int((free - sum(self.capacity.values())) / each) // line * line
         if self.tile < line:
             raise refuse("steps over more elements than a core has room for", op.loc)
 
@@ -265,7 +276,8 @@ class _Strided:
         return total + gather_bytes(self.builder.program.instructions)
 
     def emit(self, at: Builder, begin: Value, length: Value) -> None:
-        """The loop over a core's tiles."""
+        """What stays on chip, and the loop over a core's tiles."""
+        held = self._load_tables(at)
         runs = {
             access: self._run(at, access, begin, length)
             for access in (*self.elements.reads, *self.elements.writes)
@@ -275,6 +287,7 @@ class _Strided:
         inner = Builder(loop.body.block, loc=self.op.loc)
         offset, count = loop.body.block.args
         emitter = self._emitter(inner, [binary(inner, "add", begin, offset)], count)
+        emitter.buffers |= held
         for access in self.elements.reads:
             source, size = self._part(inner, runs[access], offset, count)
             inner.insert(tile.Copy(source=source, target=emitter.tile_of(access.register), sizes=[size]))
@@ -284,6 +297,26 @@ class _Strided:
             target, size = self._part(inner, runs[access], offset, count)
             inner.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=[size]))
         inner.insert(tile.Yield())
+
+    def _load_tables(self, at: Builder) -> dict[tuple[Slot, DType], Value]:
+        """Copies of whole arrays that elements are gathered from."""
+        held: dict[tuple[Slot, DType], Value] = {}
+        for ref, register in self.builder.gathers.tables.items():
+            length = self.capacity[ref] // register.dtype.bytes
+            buffer = tile.Buffer(types=[RefType((length,), register.dtype, "ub")])
+            table = at.value(buffer, f"{ref.name}Table")
+            size = table_size(at, ref)
+            source = _view(at, self._flat(at, ref), index(at, 0), size, RefType((None,), register.dtype))
+            at.insert(tile.Copy(source=source, target=table, sizes=[size]))
+            held[self.tables[register], register.dtype] = table
+        return held
+
+    def _flat(self, at: Builder, ref: Value) -> Value:
+        assert isinstance(ref.type, RefType)
+        if len(ref.type.shape) == 1:
+            return ref
+        type_ = RefType((None,), stored_dtype(ref.type.dtype), ref.type.space)
+        return at.value(tile.Flatten(ref=ref, types=[type_]), ref.name)
 
     def _emitter(self, at: Builder, point: list[Value], count: Value) -> TileEmitter:
         covers = dict.fromkeys([FULL, *(slot.cover for slot in self.assignment.slots)])
@@ -318,7 +351,7 @@ class _Strided:
         ref, stride = window.ref, abs(window.stride)
         assert isinstance(ref.type, RefType)
         type_ = RefType((None,), stored_dtype(ref.type.dtype), ref.type.space)
-        flat = ref if len(ref.type.shape) == 1 else at.value(tile.Flatten(ref=ref, types=[type_]), ref.name)
+        flat = self._flat(at, ref)
         start = self._polynomial(at, window.offset)
         first = begin
         if window.stride < 0:

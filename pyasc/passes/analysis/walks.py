@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Value
-from pyasc.ir.dialects import st
+from pyasc.ir.dialects import mem, st
 from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials
@@ -138,15 +138,20 @@ def _windows(walks: Iterable[Walk]) -> dict[Walk, tuple[Window, int]]:
     return made
 
 
-def is_strided(op: st.Apply) -> bool:
-    """Whether an op walks lines, some of them by more than one element a step or backwards, and writes whole ones."""
+def gathers(op: st.Apply) -> bool:
+    """Whether the body of an op reads elements at places that it computes."""
+    return any(isinstance(inner, mem.Load) for inner in op.walk())
+
+
+def is_line(op: st.Apply) -> bool:
+    """Whether an op walks lines and writes whole ones, with more than one element a step, backwards, or gathering."""
     walks = walks_of(op)
     if walks is None or (op.rank > 1 and any(counter.uses for counter in op.body.block.args[: op.rank])):
         return False
     written = [walks.window(ref, map_)[0] for ref, map_ in zip(op.outputs, op.output_maps, strict=True)]
     strides = {walk.stride for walk in walks.of.values()}
-    return (
-        strides != {1}
+    return bool(
+        (strides - {0, 1} or gathers(op))
         and all(abs(stride) <= MAX_STRIDE for stride in strides)
         and all(window.stride and window.complete for window in written)
         and all(dtype_of(walk.ref.type).bits <= 32 for walk in walks.of.values() if walk.stride not in (0, 1))

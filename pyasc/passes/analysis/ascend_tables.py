@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that stay on chip while a loop over tiles runs: copied in before it, given back behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyasc.ir.core import Builder, Operation, Value, block_of
+from pyasc.ir.dialects import asc, mem, tile
+from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_tensors import elements_of
+from pyasc.passes.analysis.ascend_vector import local
+from pyasc.passes.analysis.tile_emit import binary
+
+if TYPE_CHECKING:
+    from pyasc.passes.analysis.ascend_emit import PhaseLowering
+
+
+def has_tables(ops: Sequence[Operation]) -> bool:
+    """Whether tiles are filled before a loop over others."""
+    return any(isinstance(op, tile.Buffer) for op in ops) and any(isinstance(op, tile.Loop) for op in ops)
+
+
+def run_with_tables(phase: PhaseLowering, ops: Sequence[Operation], at: Builder) -> None:
+    """Lower what stands in a core, with queues for what stays there; each is used once, for the wait on the copy."""
+    queues: dict[Value, Value] = {}
+    copies: list[tile.Copy] = []
+    for op in ops:
+        at.loc = op.loc
+        match op:
+            case tile.Buffer():
+                queue = at.value(asc.Queue(position="VECIN", depth=1), f"{op.tile.name}Queue")
+                amount = index(at, elements_of(op) * dtype_of(op.tile.type).bytes)
+                at.insert(asc.InitQueue(pipe=phase.pipe, queue=queue, bytes=amount, number=1))
+                queues[op.tile] = queue
+            case tile.Copy():
+                copies.append(op)
+            case tile.Loop():
+                _around(phase, op, copies, queues, at)
+            case _:
+                phase.operation(op, at)
+
+
+def _around(
+    phase: PhaseLowering,
+    loop: tile.Loop,
+    copies: Sequence[tile.Copy],
+    queues: dict[Value, Value],
+    at: Builder,
+) -> None:
+    method = at.insert(asc.Method(method="LoadTables", body=block_of()))
+    phase.front = Builder.before(method)
+    inner = Builder(method.body.block, loc=at.loc)
+    for copy in copies:
+        _load(phase, copy, queues[copy.target], inner)
+    inner.insert(asc.End())
+    for copy in copies:
+        type_ = _type(copy.target)
+        taken = asc.DeQue(queue=queues[copy.target], types=[type_])
+        phase.running[copy.target] = at.value(taken, copy.target.name)
+    phase.operation(loop, at)
+    for copy in copies:
+        at.insert(asc.FreeTensor(queue=queues[copy.target], tensor=phase.running.pop(copy.target)))
+    phase.prologue.emit(phase.front)
+    phase.front = None
+
+
+def _load(phase: PhaseLowering, copy: tile.Copy, queue: Value, at: Builder) -> None:
+    view, type_ = copy.source.owner, _type(copy.target)
+    assert isinstance(view, mem.View)
+    tensor = at.value(asc.AllocTensor(queue=queue, types=[type_]), copy.target.name)
+    source, zero = phase.value(view.view), index(at, 0)
+    at.insert(
+        asc.DataCopyPad(
+            dst=tensor,
+            src=source,
+            block_count=index(at, 1),
+            block_len=binary(at, "mul", phase.value(copy.sizes[0]), type_.dtype.bytes),
+            src_stride=zero,
+            dst_stride=zero,
+        )
+    )
+    at.insert(asc.EnQue(queue=queue, tensor=tensor))
+
+
+def _type(tile_: Value) -> RefType:
+    owner = tile_.owner
+    assert isinstance(owner, tile.Buffer)
+    return local(elements_of(owner), dtype_of(tile_.type))
