@@ -44,6 +44,7 @@ def relu(v: Visitor, x: Val) -> Val:
 
 def clip(v: Visitor, x: Val, low: Val, high: Val) -> Val:
     """`asc.clip`; either bound may be None."""
+    x = numeric.operand(v, x)
     if low != NONE:
         x = table_function(v, "maximum", (x, low))
     return x if high == NONE else table_function(v, "minimum", (x, high))

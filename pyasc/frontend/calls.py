@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyasc.frontend import composed, numeric, precision
+from pyasc.frontend import composed, numeric, precision, sharing
 from pyasc.frontend.frames import RESULT, RETURN, Env, Frame
 from pyasc.frontend.numeric import describe, plural
 from pyasc.frontend.objects import object_value
@@ -376,6 +376,7 @@ def run_frame(v: Visitor, node: ast.Call, frame: Frame) -> Val:
     v.serial += 1
     frame.key = (*v.frame.key, node, frame.node)
     mutates, v.mutates = v.mutates, v.mutates or frame.scan.mutates
+    sharing.bind_parameters(v, frame)
     try:
         with v.inside(frame):
             return function_result(v, frame)

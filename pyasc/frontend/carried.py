@@ -343,15 +343,18 @@ class Carried:
         if not (isinstance(entry, Array) and isinstance(final, Array)) or same(final, entry) or self.parallel:
             return False
         alike = entry.shape == final.shape and entry.dtype is final.dtype and None not in entry.shape
-        if not alike or not (joins.is_private(self.v, entry) and joins.is_private(self.v, final)):
+        if not alike or not joins.is_private(self.v, name, entry, {}) or not self._is_private(name, final):
             return False
         contents = numeric.as_tensor(self.v, entry)
         self.slots[name] = Slot(contents, self._alloc(contents), is_array=True)
         return True
 
-    def _fits(self, slot: Slot, final: Val) -> bool:
+    def _is_private(self, name: str, value: Val) -> bool:
+        return joins.is_private(self.v, name, value, self.finals)
+
+    def _fits(self, name: str, slot: Slot, final: Val) -> bool:
         """Whether an array can be copied into the buffer at the end of an iteration."""
-        if not isinstance(final, Array) or not joins.is_private(self.v, final):
+        if not isinstance(final, Array) or not self._is_private(name, final):
             return False
         return final.shape == slot.tensor.shape and final.dtype is slot.tensor.dtype
 
@@ -371,7 +374,7 @@ class Carried:
 
     def _absorb_tensor(self, name: str, final: Val) -> bool:
         slot = self.slots[name]
-        if slot.holds(final) or (slot.is_array and self._fits(slot, final)):
+        if slot.holds(final) or (slot.is_array and self._fits(name, slot, final)):
             return False
         if not isinstance(final, Tensor) or final.shape != slot.tensor.shape:
             del self.slots[name]
@@ -393,7 +396,7 @@ class Carried:
             self.late[name] = join_type(self.v, final)
         elif isinstance(final, Tensor) and None not in final.shape:
             self.late_slots[name] = Slot(None, self._alloc(final))
-        elif joins.is_private(self.v, final) and isinstance(final, Array) and None not in final.shape:
+        elif self._is_private(name, final) and isinstance(final, Array) and None not in final.shape:
             self.late_slots[name] = Slot(None, self._alloc(final), is_array=True)
 
     def _break(self, name: str, why: Val) -> bool:

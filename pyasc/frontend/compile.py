@@ -351,6 +351,11 @@ class _Function:
     def finish(self) -> FrontendResult:
         """The module, complete."""
         v = self.visitor
+        if v.snapshots:
+            from pyasc.frontend.snapshots import refuse_lost_stores
+
+            refuse_lost_stores(v)
+            v.finish()
         v.emit.insert(func.Return(values=[]))
         v.emit.drop_unused_head()
         args = self.entry.args

@@ -115,7 +115,7 @@ def named_expression(v: Visitor, node: ast.NamedExpr) -> Val:
 
     value = v.expr(node.value)
     assign(v, node.target, value)
-    return value
+    return v.frame.env.values[node.target.id]
 
 
 def list_comprehension(v: Visitor, node: ast.ListComp | ast.GeneratorExp) -> Val:

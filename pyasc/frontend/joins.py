@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT
 from pyasc.frontend.promotion import NumberType, promote
+from pyasc.frontend.sharing import has_other_name
 from pyasc.frontend.values import (
     FALSE,
     Array,
@@ -153,8 +154,8 @@ def _end_value(v: Visitor, side: Side, name: str, before: Val) -> Val:
     return value
 
 
-def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> Val | None:
-    """The value after the `if`, or None when it becomes one of its results."""
+def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches, holder: str = "") -> Val | None:
+    """The value after the `if`, or None when it becomes one of its results. `holder` is the tuple it is part of."""
     if same(a, b):
         return a
     if not v.frame.live(name):
@@ -176,7 +177,7 @@ def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> Val | N
         branches.results.append((name, join_types(join_type(v, a), join_type(v, b)), a, b))
         return None
     if is_array(a) and is_array(b):
-        return _merge_arrays(v, a, b, branches)
+        return _merge_arrays(v, holder or name, a, b, branches)
     return _merge_others(v, name, a, b, branches)
 
 
@@ -198,7 +199,7 @@ def _merge_others(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> 
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items: list[Val] = []
         for i, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
-            merged = _merge(v, f"%item{v.serial}.{i}", x, y, branches)
+            merged = _merge(v, f"%item{v.serial}.{i}", x, y, branches, name)
             if merged is None:
                 return Conflict("a tuple of numbers chosen at run time: use one name for each", branches.loc)
             items.append(merged)
@@ -225,13 +226,12 @@ def filler(v: Visitor, like: Val) -> Val:
     return like
 
 
-def _merge_arrays(v: Visitor, a: Val, b: Val, branches: Branches) -> Val:
+def _merge_arrays(v: Visitor, name: str, a: Val, b: Val, branches: Branches) -> Val:
     arrays = [each for each in (a, b) if not isinstance(each, Tensor)]
-    if not all(is_private(v, each) for each in arrays):
+    sides = ((a, branches.then), (b, branches.otherwise))
+    if not all(isinstance(each, Tensor) or is_private(v, name, each, side.changes) for each, side in sides):
         return Conflict("another array on each side; copy into one array, or use asc.where", branches.loc)
-    first, second = (
-        _contents(v, value, side) for value, side in ((a, branches.then), (b, branches.otherwise))
-    )
+    first, second = (_contents(v, value, side) for value, side in sides)
     if first.shape != second.shape or None in first.shape:
         return Conflict("arrays of different shapes on the two sides", branches.loc)
     dtype = promote(NumberType(first.dtype), NumberType(second.dtype)).dtype
@@ -248,11 +248,15 @@ def _contents(v: Visitor, value: Val, side: Side) -> Tensor:
         return numeric.as_tensor(v, value)
 
 
-def is_private(v: Visitor, value: Val) -> bool:
-    """Whether a value is a buffer of this function that has one name alone, so that a copy can stand for it."""
+def is_private(v: Visitor, name: str, value: Val, changes: Mapping[str, Val]) -> bool:
+    """Whether a value is a buffer of this function that has one name alone, so that a copy can stand for it.
+
+    `changes` are new values of names that are not in place yet.
+    """
     if not isinstance(value, Array) or v.frame.scan.copies_names:
         return False
-    return isinstance(value.ref.op, mem.Alloc) and value.ref.op.purpose == "temporary"
+    alone = isinstance(value.ref.op, mem.Alloc) and value.ref.op.purpose == "temporary"
+    return alone and not has_other_name(v, name, value, changes)
 
 
 def reader(v: Visitor, buffer: Value) -> Callable[[], Val]:

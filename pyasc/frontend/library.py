@@ -23,10 +23,10 @@ from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.composed import call_composed
 from pyasc.frontend.iteration import sequence
 from pyasc.frontend.math_module import MATH
+from pyasc.frontend.sharing import need_buffers
 from pyasc.frontend.values import (
     EMPTY,
     FALSE,
-    MINUS_ONE,
     NONE,
     ONE,
     ZERO,
@@ -35,6 +35,7 @@ from pyasc.frontend.values import (
     Grid,
     Range,
     Reversed,
+    Tensor,
     Tuple,
     Unroll,
     Val,
@@ -240,8 +241,8 @@ LOWERINGS: dict[Any, Lowering] = {**_BUILTINS, **MATH, **_LANGUAGE}
 METHODS: dict[str, Lowering] = {
     "transpose": shapes.transpose,
     "reshape": shapes.reshape,
-    "flatten": lambda v, x: shapes.reshape(v, x, MINUS_ONE),
-    "ravel": lambda v, x: shapes.reshape(v, x, MINUS_ONE),
+    "flatten": shapes.flattened,
+    "ravel": shapes.ravel,
     "astype": shapes.astype,
     "copy": shapes.copy_of,
     "dot": contractions.dot,
@@ -261,5 +262,9 @@ METHODS: dict[str, Lowering] = {
 def _fill(v: Visitor, array: Val, value: Val) -> Val:
     from pyasc.frontend.subscripts import write_whole
 
-    write_whole(v, shapes.base_of(v, array), value)
+    base = shapes.base_of(v, array)
+    if isinstance(base, Tensor):
+        need_buffers(v, base)
+        raise v.error(None, "PA0410", "a computed array is filled before it has a name")
+    write_whole(v, base, value)
     return NONE

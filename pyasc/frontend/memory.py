@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyasc.frontend import numeric, subscripts
+from pyasc.frontend.sharing import buffer_of, need_buffers
 from pyasc.frontend.values import NONE, Array, Const, Row, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.dialects import mem, py, tensor
@@ -64,7 +65,7 @@ def new_array(v: Visitor, value: Tensor) -> Array:
     """A buffer that holds a tensor."""
     sizes = [numeric.length(v, value, axis) for axis in range(len(value.shape))]
     array = allocate(v, sizes, value.dtype)
-    v.emit.insert(tensor.Write(value=value.value, ref=array.ref))
+    v.copies.add(v.emit.insert(tensor.Write(value=value.value, ref=array.ref)))
     return array
 
 
@@ -91,6 +92,7 @@ def empty(v: Visitor, shape: Val, dtype: Val = _FLOAT32) -> Val:
 def copy(v: Visitor, src: Val, dst: Val) -> Val:
     """`asc.copy`: a block copy between buffers, or an assignment of anything that broadcasts."""
     if not isinstance(dst, (Array, Row)):
+        need_buffers(v, dst)
         raise v.error(
             None, "PA0410", f"cannot copy into {numeric.describe(dst)}", hint="copy into an array or a slice"
         )
@@ -107,20 +109,13 @@ def copy(v: Visitor, src: Val, dst: Val) -> Val:
 def _is_block(source: Array, target: Array) -> bool:
     """Whether the copy is between two buffers of one type and one known shape."""
     alike = source.dtype is target.dtype and source.shape == target.shape
-    return alike and None not in source.shape and root(source) is not root(target)
-
-
-def root(array: Array) -> object:
-    """The buffer that an array is a view of."""
-    ref = array.ref
-    while isinstance(ref.op, mem.View):
-        ref = ref.op.ref
-    return ref
+    return alike and None not in source.shape and buffer_of(source.ref) is not buffer_of(target.ref)
 
 
 def atomic(v: Visitor, fn: str, array: Val, index: Val, value: Val) -> Val:
     """`asc.atomic_add` and its like."""
     if not isinstance(array, (Array, Row)):
+        need_buffers(v, array)
         raise v.error(None, "PA0410", f"cannot update an element of {numeric.describe(array)}")
     base, prefix = (array.array, array.indices) if isinstance(array, Row) else (array, ())
     indices = (*prefix, *subscripts.index_list(index))

@@ -92,6 +92,9 @@ def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
     if not arrow:
         output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
     _check_terms(v, terms, output, tensors)
+    if sorted(output) == sorted(inputs):
+        # Nothing is summed: NumPy gives a view.
+        return views.permuted(v, shapes.base_of(v, operands[0]), [inputs.index(c) for c in output])
     named = [(term, _others(terms, k) + output) for k, term in enumerate(terms)]
     reduced = [_summed(v, each, *words) for each, words in zip(tensors, named, strict=True)]
     if len(reduced) == 1:

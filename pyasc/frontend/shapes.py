@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from pyasc.frontend import arithmetic, numeric, precision, views
+from pyasc.frontend import arithmetic, numeric, precision, snapshots, views
 from pyasc.frontend.memory import checked_shape, element_type, shape_list
 from pyasc.frontend.reductions import axes_of
 from pyasc.frontend.values import (
@@ -218,17 +218,28 @@ def transpose(v: Visitor, array: Val, *axes: Val) -> Val:
 
 def flatten(v: Visitor, value: Tensor) -> Tensor:
     """All elements along one axis."""
-    found = reshape(v, value, MINUS_ONE)
-    assert isinstance(found, Tensor)
-    return found
+    return _reshaped(v, value, [MINUS_ONE])
+
+
+def flattened(v: Visitor, array: Val) -> Val:
+    """`x.flatten()`: a copy, as in NumPy."""
+    return flatten(v, numeric.as_tensor(v, snapshots.detached(v, array)))
+
+
+def ravel(v: Visitor, array: Val) -> Val:
+    """`x.ravel()`."""
+    return snapshots.note(v, array, flatten(v, numeric.as_tensor(v, array)), "ravel")
 
 
 def reshape(v: Visitor, array: Val, *shape: Val) -> Val:
     """`asc.reshape(x, shape)` and `x.reshape(...)`; one size may be -1."""
+    sizes = list(shape[0].items) if len(shape) == 1 and isinstance(shape[0], Tuple) else list(shape)
+    return snapshots.note(v, array, _reshaped(v, numeric.as_tensor(v, array), sizes), "reshape")
+
+
+def _reshaped(v: Visitor, value: Tensor, sizes: list[Val]) -> Tensor:
     from pyasc.frontend.objects import count_elements
 
-    sizes = list(shape[0].items) if len(shape) == 1 and isinstance(shape[0], Tuple) else list(shape)
-    value = numeric.as_tensor(v, array)
     total = count_elements(v, value)
     minus = [k for k, size in enumerate(sizes) if size == MINUS_ONE]
     if len(minus) > 1:
@@ -322,11 +333,9 @@ def broadcast_to(v: Visitor, array: Val, shape: Val) -> Val:
                 "PA0502",
             )
     opened = numeric.open_sizes(v, target, sizes)
-    return Tensor(
-        v.emit.value(
-            tensor.Broadcast(value=value.value, sizes=opened, types=[TensorType(target, value.dtype)])
-        )
-    )
+    type_ = TensorType(target, value.dtype)
+    made = Tensor(v.emit.value(tensor.Broadcast(value=value.value, sizes=opened, types=[type_])))
+    return snapshots.note(v, array, made, "broadcast_to")
 
 
 def concatenate(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
@@ -368,4 +377,4 @@ def astype(v: Visitor, array: Val, dtype: Val) -> Val:
 
 def copy_of(v: Visitor, array: Val) -> Val:
     """`x.copy()`."""
-    return numeric.operand(v, array)
+    return snapshots.detached(v, array)

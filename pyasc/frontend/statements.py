@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend import arithmetic, numeric, sharing
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.joins import name_value
 from pyasc.frontend.numeric import describe
@@ -33,6 +33,8 @@ def assign_statement(v: Visitor, node: ast.Assign) -> None:
     total = _accumulation(v, node)
     value = v.expr(node.value) if total is None else total
     v.emit.builder.loc = v.location(node.value)
+    if v.mutates and len(node.targets) > 1:
+        value = sharing.in_buffers(v, value)
     for target in node.targets:
         assign(v, target, value)
 
@@ -78,8 +80,7 @@ def assign(v: Visitor, target: ast.expr, value: Val) -> None:
     """Bind a target: a name, a tuple of targets, an element or a slice."""
     match target:
         case ast.Name(id=name):
-            if v.mutates and isinstance(value, Tensor):
-                value = materialise(v, value)
+            value = sharing.bound(v, name, value)
             name_value(value, name)
             v.frame.env.set(name, value)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -95,13 +96,6 @@ def assign(v: Visitor, target: ast.expr, value: Val) -> None:
             )
         case _:
             v.refuse_node(target)
-
-
-def materialise(v: Visitor, value: Tensor) -> Array:
-    """A buffer that holds the tensor, for functions that assign to elements of named arrays."""
-    from pyasc.frontend.memory import new_array
-
-    return new_array(v, value)
 
 
 def _unpack(v: Visitor, target: ast.expr, parts: list[ast.expr], value: Val) -> None:
@@ -168,6 +162,8 @@ def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Ope
 
         update_whole(v, total, op, term, node)
         return
+    if isinstance(total, Tensor):
+        sharing.note_update(v, name)
     result = add_to(v, op, total, term)
     if isinstance(total, Tensor) and isinstance(result, Tensor) and result.dtype is not total.dtype:
         numeric.refuse_other_kind(v, node, result.dtype, total.dtype)

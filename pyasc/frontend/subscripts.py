@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pyasc.frontend import arithmetic, numeric, views
 from pyasc.frontend.emit import convert_number
 from pyasc.frontend.numeric import describe
+from pyasc.frontend.sharing import buffer_of, need_buffers
 from pyasc.frontend.values import (
     Array,
     Const,
@@ -21,10 +22,10 @@ from pyasc.frontend.values import (
     is_array,
     is_number,
 )
-from pyasc.frontend.visitor import NeedsBuffers, Refused, Visitor
+from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
-from pyasc.ir.dialects import mem, py, tensor
+from pyasc.ir.dialects import py, tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 
@@ -212,8 +213,7 @@ def _part(v: Visitor, owner: Val, indices: Sequence[Val], target: ast.Subscript)
 def _target(v: Visitor, target: ast.Subscript) -> tuple[Val, tuple[Val, ...]]:
     owner = v.expr(target.value)
     indices = index_list(v.expr(target.slice))
-    if isinstance(owner, Tensor) and isinstance(target.value, ast.Name) and not v.buffers:
-        raise NeedsBuffers
+    need_buffers(v, owner)
     if not isinstance(owner, (Array, Row)):
         hint = "make a new tuple" if isinstance(owner, Tuple) else "bind it to a name first"
         raise v.error(target.value, "PA0505", f"cannot assign to an element of {describe(owner)}", hint=hint)
@@ -327,7 +327,7 @@ def write_whole(v: Visitor, target: Val, value: Val) -> None:
     _fits_into(v, found, array)
     data = numeric.elements(v, found, array.dtype, array.shape, (array,))
     mark_written(v, array.ref)
-    v.emit.insert(tensor.Write(value=data, ref=array.ref))
+    v.stores.add(v.emit.insert(tensor.Write(value=data, ref=array.ref)))
 
 
 def _fits_into(v: Visitor, value: Val, array: Array) -> None:
@@ -349,6 +349,4 @@ def _does_not_fit(v: Visitor, shape: Sequence[Dim], array: Array) -> Refused:
 
 def mark_written(v: Visitor, ref: Value) -> None:
     """Note that the memory behind a ref is written."""
-    while isinstance(ref.op, mem.View):
-        ref = ref.op.ref
-    v.written.add(ref)
+    v.written.add(buffer_of(ref))

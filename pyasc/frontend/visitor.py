@@ -19,7 +19,7 @@ from pyasc.frontend.liveness import Facts
 from pyasc.frontend.refusals import REFUSED, Refusal
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.values import Poison, Val
-from pyasc.ir.core import Block, Value
+from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.diagnostics import CompileError, Diagnostic, InternalError, Related, compile_error
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
@@ -59,6 +59,14 @@ class Precision(Record):
     tolerance: float
 
 
+class Snapshot(Record):
+    """A copy of an array where NumPy has a view. `root` is the buffer, `what` the function that gave it."""
+
+    root: Value
+    what: str
+    loc: Location
+
+
 class Contents(Record):
     """The table of handlers by node type."""
 
@@ -92,6 +100,12 @@ class Visitor:
         self.precision = Precision(options.precision, options.tolerance)
         self.remarks: list[Diagnostic] = []
         self.helpers: dict[object, KernelSource] = {}
+        self.shared: set[tuple[Frame, str]] = set()
+        self.updated: set[tuple[Frame, str]] = set()
+        self.snapshots: dict[Value, Snapshot] = {}
+        self.detached: set[Value] = set()
+        self.stores: set[Operation] = set()
+        self.copies: set[Operation] = set()
 
     def expr(self, node: ast.expr) -> Val:
         """The value of an expression."""

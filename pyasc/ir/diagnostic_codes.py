@@ -136,6 +136,10 @@ CODES: dict[str, Code] = {
     "PA0512": Code(
         "a result with another shape than declared", "change the declaration, or reshape the result"
     ),
+    "PA0513": Code(
+        "a store that NumPy would show in an array of another shape",
+        "index the original array, or make a copy of it: x.reshape(...).copy()",
+    ),
     "PA0601": Code(
         "a value carried from one iteration of a parallel loop to the next",
         "use range for a sequential loop, or an array with one element for each iteration",

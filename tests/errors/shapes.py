@@ -487,3 +487,26 @@ def k(x: asc.float32[N], y: asc.float32[N]):
 def k(x: asc.float32[M, N], i: int):
     x[i > 0, :] = 1
 #     ^ PA0404: expected an integer index, found bool
+
+#: a store into a reshaped parameter
+@asc.kernel
+def k(x: asc.float32[4, 5]):
+    flat = x.reshape(-1)
+    for i in range(20):
+        flat[i] = 1.0
+#       ^ PA0513: in NumPy this is also stored in `x`, and here it is not
+
+#: a reshaped array read behind a store
+@asc.kernel
+def k(x: asc.float32[4, 5]) -> asc.float32:
+    flat = x.ravel()
+    x[0, 0] = 1.0
+#   ^ PA0513: in NumPy this is also seen in what `ravel` gave, and here it is not
+    return flat[0]
+
+#: an update in place of a reshaped parameter
+@asc.kernel
+def k(x: asc.float32[4, 5]):
+    flat = asc.reshape(x, (20,))
+    flat += 1.0
+#   ^ PA0513: in NumPy this is also stored in `x`, and here it is not
