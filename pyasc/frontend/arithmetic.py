@@ -89,8 +89,11 @@ def _fold(v: Visitor, op: Operator, left: Const, right: Const) -> Val:
         if isinstance(folded, complex):
             raise ValueError("it is a complex number")
         return Const(folded)
-    except ZeroDivisionError as error:
-        raise v.error(None, "PA0406", str(error), "the divisor is 0 whenever this runs") from None
+    except ZeroDivisionError:
+        # Versions of Python word it differently.
+        if op.fn == "pow":
+            raise v.error(None, "PA0406", "zero to a negative power") from None
+        raise v.error(None, "PA0406", "division by zero", "the divisor is 0 whenever this runs") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise v.error(None, "PA0406", f"this constant cannot be computed: {error.args[-1]}") from None
 
