@@ -205,6 +205,17 @@ def _weave(frame: Frame, op: tile_lanes.Weave) -> Sequence[Any]:
     return ()
 
 
+def _copy_rows(frame: Frame, op: tile_lanes.CopyRows) -> Sequence[Any]:
+    rows, width = frame.all(op.sizes)
+    box, source = _target(frame, op.target, [rows, width]), frame[op.source].reshape(-1)
+    for row in range(rows):
+        (start,) = frame.run(op.body.block, [row])
+        if width and not 0 <= start <= source.size - width:
+            raise InterpreterError(f"a row from element {start} on leaves an array of {source.size} elements")
+        box[row] = source[start : start + width]
+    return ()
+
+
 def _reduce(frame: Frame, op: tile.Reduce) -> Sequence[Any]:
     sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
     rows = (
@@ -290,6 +301,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile_lanes.Part: _part,
     tile_lanes.Pick: _pick,
     tile_lanes.Weave: _weave,
+    tile_lanes.CopyRows: _copy_rows,
     tile.Reduce: _reduce,
     tile.Fold: _fold,
     tile.ArgReduce: _argreduce,

@@ -131,3 +131,104 @@ def test_bools_are_reduced_as_numbers() -> None:
                     bool((value > 3).any()),
                     bool((value < 3).all()),
                 )
+
+
+@asc.kernel
+def embedded(table: asc.float32[V, D], idx: asc.int32[N], y: asc.float32[N, D]):
+    for i in asc.parallel_for(N):
+        for j in range(D):
+            y[i, j] = table[idx[i], j]
+
+
+@asc.kernel
+def embedded_halves(table: asc.float16[V, D], idx: asc.int64[N], position: asc.float16[N, D]):
+    return table[idx] * 2.0 + position
+
+
+@asc.kernel
+def rows_by_slices(table: asc.int32[V, D], idx: asc.int32[N], y: asc.int32[N, D]):
+    for i in asc.parallel_for(N):
+        y[i, :] = table[idx[i], :]
+
+
+@asc.kernel
+def normalised_rows(table: asc.float32[V, D], idx: asc.int32[N]):
+    return asc.softmax(asc.take(table, idx, axis=0))
+
+
+@asc.kernel(unchecked=True)
+def edges(
+    x: asc.float32[V, D], source: asc.int32[N], target: asc.int32[N], w: asc.float32[N], y: asc.float32[N, D]
+):
+    for e in asc.parallel_for(N):
+        for j in range(D):
+            y[e, j] = (x[source[e], j] - x[target[e], j]) * w[e]
+
+
+@asc.kernel(unchecked=True)
+def pages(cache: asc.float16[V, 4, D], block: asc.int32[B, K], y: asc.float16[B, N, D]):
+    for b in asc.parallel_for(B):
+        for i in asc.parallel_for(N):
+            for j in range(D):
+                y[b, i, j] = cache[block[b, i // 4], i % 4, j]
+
+
+ROWS = (
+    (1, 1, 1),
+    (3, 0, 8),
+    (3, 7, 9),
+    (40, 31, 33),
+    (7, 257, 65),
+    (9, 300, 8),
+    (5, 40, 1000),
+    (2, 3, 30011),
+)
+
+
+def test_rows_of_a_table() -> None:
+    for v, n, d in ROWS:
+        table, idx = numbers(np.float32, v, d), places(n, v)
+        gives(embedded, [table, idx, np.zeros((n, d), np.float32)], [table[idx]])
+        whole = table.astype(np.int32)
+        gives(rows_by_slices, [whole, idx, np.zeros((n, d), np.int32)], [whole[idx]])
+        halves, position = table.astype(np.float16), numbers(np.float16, n, d)
+        with asc.device("model"):
+            made = embedded_halves(halves, idx.astype(np.int64), position)
+        np.testing.assert_allclose(made, halves[idx] * np.float16(2) + position, rtol=2e-3, atol=2e-3)
+        other, w = idx[::-1].copy(), numbers(np.float32, n)
+        difference = (table[idx] - table[other]) * w[:, None]
+        gives(edges, [table, idx, other, w, np.zeros((n, d), np.float32)], [difference])
+    for kernel in (embedded, rows_by_slices, embedded_halves, edges):
+        assert not slow_lines(kernel)
+
+
+def test_rows_are_checked() -> None:
+    table = numbers(np.float32, 40, 9)
+    for bad in (40, -41):
+        idx = places(30, 40)
+        idx[7], idx[20] = bad, 99
+
+        def loop(idx: Any = idx) -> None:
+            embedded(table, idx, np.zeros((30, 9), np.float32))
+
+        def whole(idx: Any = idx) -> None:
+            embedded_halves(table.astype(np.float16), idx.astype(np.int64), np.zeros((30, 9), np.float16))
+
+        for call in (loop, whole):
+            assert error_of("model", call) == error_of("cpu", call)
+        # Nothing is read where rows have no element.
+        embedded(table[:, :0], idx, np.zeros((30, 0), np.float32))
+
+
+def test_what_is_done_with_rows() -> None:
+    for v, n, d in ROWS[2:5]:
+        table, idx = numbers(np.float32, v, d), places(n, v)
+        rows = np.exp(table[idx] - table[idx].max(axis=1, keepdims=True))
+        with asc.device("model"):
+            made = normalised_rows(table, idx)
+        np.testing.assert_allclose(made, rows / rows.sum(axis=1, keepdims=True), rtol=2e-5)
+        cache, block = numbers(np.float16, v, 4, d), places(6, v).reshape(2, 3)
+        i = np.arange(9)
+        expected = cache[block[:, i // 4], i % 4]
+        gives(pages, [cache, block, np.zeros((2, 9, d), np.float16)], [expected])
+    assert not slow_lines(pages)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyasc.ir.constraints import I64, ON_CHIP
-from pyasc.ir.core import Operation, Value
-from pyasc.ir.declare import attribute, operand, operands, result
+from pyasc.ir.constraints import I64, ON_CHIP, REF
+from pyasc.ir.core import Operation, Region, Value
+from pyasc.ir.declare import attribute, operand, operands, region, result
 from pyasc.ir.dialects.mem import same_dtype, same_rank, shape_of
-from pyasc.ir.traits import PURE, READS, VIEW, WRITES
+from pyasc.ir.traits import PURE, READS, SINGLE_BLOCK, VIEW, WRITES
 from pyasc.ir.types import dtype_of
 
 
@@ -82,3 +82,27 @@ class Weave(Operation, name="tile.weave", traits=[READS, WRITES]):
             yield f"lines are woven, not {self.source.type} into {self.target.type}"
         if self.count < 2 or self.width < 1:
             yield f"{self.count} parts of {self.width} elements are not woven"
+
+
+class CopyRows(Operation, name="tile.copy_rows", traits=[READS, WRITES, SINGLE_BLOCK]):
+    """Rows of global memory that lie anywhere, into the rows of a tile, one after the other.
+
+    The block takes the number of a row of the tile and ends with the element of the source, counted in row-major order,
+    at which it starts; `sizes` are the rows and how many elements of each.
+    """
+
+    source: Value = operand(REF)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+    body: Region = region(default=None)
+
+    def verify_op(self) -> Iterable[str]:
+        """A tile of rows, and a block from a row to an element."""
+        yield from same_dtype(self.source, self.target)
+        if len(self.sizes) != 2 or len(shape_of(self.target)) != 2:
+            yield f"rows are copied to a tile of two axes, not {self.target.type}"
+        block = self.body.block
+        if [str(arg.type) for arg in block.args] != ["i64"]:
+            yield "the block takes one i64 value"
+        if [str(value.type) for value in block.terminator.operands] != ["i64"]:
+            yield "the block ends with one i64 value"

@@ -106,7 +106,7 @@ class PhaseLowering:
         """One element of an array in global memory, by the scalar unit."""
         base = self.value(op.ref)
         tensor = at.value(asc.SetGlobalBuffer(base=base, offset=index(at, 0), types=[base.type]), op.ref.name)
-        where = self._linear(at, op.ref, op.indices)
+        where = self.linear(at, op.ref, op.indices)
         self.mapping[op.value] = at.value(asc.GetValue(tensor=tensor, index=where), op.value.name)
 
     def _view(self, op: mem.View, at: Builder) -> None:
@@ -116,14 +116,14 @@ class PhaseLowering:
         if isinstance(flat, tile.Flatten):
             source, offset = flat.ref, self.value(op.offsets[0])
         else:
-            offset = self._linear(at, source, op.offsets)
+            offset = self.linear(at, source, op.offsets)
         length = [self.value(op.sizes[axis]) for axis in op.axes] if len(op.axes) == 1 else []
         base = self.value(source)
         type_ = RefType((None,), dtype_of(base.type))
         made = asc.SetGlobalBuffer(base=base, offset=offset, length=length, types=[type_])
         self.mapping[op.view] = at.value(made, op.ref.name)
 
-    def _linear(self, at: Builder, ref: Value, indices: Sequence[Value]) -> Value:
+    def linear(self, at: Builder, ref: Value, indices: Sequence[Value]) -> Value:
         """The number of an element in a dense array."""
         assert isinstance(ref.type, RefType)
         total = index(at, 0)

@@ -13,6 +13,7 @@ from pyasc.ir.dialects import arith, asc, asc_vector, mem, scf, tile, tile_lanes
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
+from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
 from pyasc.passes.analysis.ascend_lanes import gather, pick, weave
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
@@ -55,6 +56,7 @@ class Box:
 
 
 Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Iota | tile.Broadcast | tile.Reduce | tile.Fold
+Incoming = tile.Copy | tile_lanes.CopyRows
 _METHODS = ("CopyIn", "Compute", "CopyOut")
 ROUNDS = 8
 """After how many rounds of a loop with a mask its lanes are looked at: that stalls, and more rounds do no harm."""
@@ -79,9 +81,9 @@ class Methods:
     def run(self, given: Sequence[Operation]) -> None:
         """Sort the operations of a round into the three methods."""
         ops = [op for op in given if not isinstance(op, (tile.Yield, scf.Yield))]
-        copies = [op for op in ops if isinstance(op, tile.Copy)]
+        copies = [op for op in ops if isinstance(op, (tile.Copy, tile_lanes.CopyRows))]
         incoming = [op for op in copies if space_of(op.source) == "gm"]
-        outgoing = [op for op in copies if space_of(op.target) == "gm"]
+        outgoing = [op for op in copies if isinstance(op, tile.Copy) and space_of(op.target) == "gm"]
         vector = [op for op in ops if op.name.startswith("tile.") and op not in copies and not op.results]
         self.declare(ops, incoming, outgoing, vector)
         for op in ops:
@@ -104,7 +106,7 @@ class Methods:
     def declare(
         self,
         ops: Sequence[Operation],
-        incoming: Sequence[tile.Copy],
+        incoming: Sequence[Incoming],
         outgoing: Sequence[tile.Copy],
         vector: Sequence[Operation],
     ) -> None:
@@ -175,14 +177,17 @@ class Methods:
         made = self.at.insert(asc.Method(method=name, body=block_of()))
         return Builder(made.body.block, loc=self.at.loc)
 
-    def _copy_in(self, copies: Sequence[tile.Copy]) -> None:
+    def _copy_in(self, copies: Sequence[Incoming]) -> None:
         at = self._method(self.names[0])
         filled: dict[Value, Value] = {}
         for op in copies:
             at.loc = op.loc
             holder = self.phase.holders[buffer_of(op.target)]
             tensor = taken(at, holder, dtype_of(op.target.type), asc.AllocTensor, filled)
-            self._transfer(at, op, tensor, inwards=True)
+            if isinstance(op, tile_lanes.CopyRows):
+                copy_rows(self, at, op, tensor)
+            else:
+                self._transfer(at, op, tensor, inwards=True)
         for queue, tensor in filled.items():
             at.insert(asc.EnQue(queue=queue, tensor=tensor))
         at.insert(asc.End())
@@ -258,7 +263,7 @@ class Methods:
         return Box(tensor, offset, count, width, pitch)
 
     def _compute(
-        self, incoming: Sequence[tile.Copy], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
+        self, incoming: Sequence[Incoming], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
     ) -> None:
         at = self._method(self.names[1])
         tensors = TensorMap(self.phase, at, dict(self.phase.running))

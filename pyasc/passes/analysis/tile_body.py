@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineMap
-from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import st
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import mem, st
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.tile_counters import Intervals, Wide
@@ -26,11 +26,26 @@ class Access:
     register: Register
 
 
+@dataclass(frozen=True)
+class GatheredRow:
+    """A row of an array that data says: what a load in the body of an op reads for one column after the other.
+
+    `counters` are those of the loops inside of `root`, and of the op.
+    """
+
+    load: mem.Load
+    op: st.Apply
+    counters: tuple[Value, ...]
+    root: Operation
+    register: Register
+
+
 @dataclass
 class Elements:
     """A program with the arrays that fill its inputs and receive its outputs."""
 
     program: Program
+    rows: list[GatheredRow] = field(default_factory=lambda: list[GatheredRow]())
     reads: list[Access] = field(default_factory=lambda: list[Access]())
     writes: list[Access] = field(default_factory=lambda: list[Access]())
 
@@ -49,6 +64,7 @@ class BodyBuilder:
         self.program = self.elements.program
         self.wide = Wide(self.legaliser, Intervals(at))
         self.legaliser.wide = self.wide
+        self.given: set[Operation] = set()
 
     def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
         """The register that an access fills; equal ones share it."""
@@ -67,7 +83,7 @@ class BodyBuilder:
     def body(self, op: st.Apply) -> list[Operand]:
         """Translate the body, whose inputs have operands already; what it yields."""
         for inner in op.body.block:
-            if not isinstance(inner, st.Yield):
+            if not isinstance(inner, st.Yield) and inner not in self.given:
                 self.legaliser.run(inner)
         return [self.legaliser.operand(value) for value in op.body.block.terminator.operands]
 

@@ -16,6 +16,7 @@ from pyasc.ir.dialects import arith, mem, py, scf, st
 from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
+from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.range_tests import Wrapped, wrapped
 from pyasc.passes.analysis.structured import size_value
 from pyasc.passes.analysis.tile_counters import Wide
@@ -39,7 +40,7 @@ class Gathers:
     def body(self, op: st.Apply) -> list[Operand]:
         """Translate a body whose inputs have operands already; what it yields. Raises NotVector."""
         for inner in op.walk():
-            if isinstance(inner, mem.Load) and inner.ref in op.outputs:
+            if isinstance(inner, mem.Load) and any(may_alias(inner.ref, ref) for ref in op.outputs):
                 raise refuse(f"`{inner.ref.name}` is read where it is written", inner.loc)
         return self._block(op.body.block, _places(op), None)
 
@@ -103,7 +104,7 @@ class Gathers:
 
     def _table(self, ref: Value) -> Register:
         assert isinstance(ref.type, RefType)
-        if ref.type.layout != "row" or None in ref.type.shape:
+        if isinstance(ref.owner, mem.View) or ref.type.layout != "row" or None in ref.type.shape:
             raise refuse(f"`{ref.name}` is not laid out in rows", self.legaliser.loc)
         if ref.type.dtype.bits not in (16, 32):
             raise refuse(f"{ref.type.dtype} elements at computed places", self.legaliser.loc)

@@ -13,6 +13,7 @@ from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
+from pyasc.passes.analysis.tile_gathered_rows import insert_rows
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
 
@@ -100,6 +101,9 @@ class RowTiles:
             target = emitter.tile_of(access.register)
             source = self.view(at, access, dims, count, width)
             at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes[access.register.cover]))
+        for row in self.work.builder.elements.rows:
+            place = (count, width), dims
+            insert_rows(at, row, emitter.tile_of(row.register), *place)
         emitter.run(self.program)
         at.loc = self.root.loc
         return emitter

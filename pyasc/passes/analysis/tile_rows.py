@@ -29,6 +29,7 @@ from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_gathered_rows import GatheredRows
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_loops import LoopReader
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
@@ -286,8 +287,12 @@ class _Reader:
     def _structured(self, op: st.Apply, whole: WholeMap, alone: bool = False) -> None:
         """Bind the inputs, translate the body, hand the results on."""
         block = op.body.block
+        gathered = None if alone or self.lines else self._gathered(op)
         for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
-            self.legaliser.operands[arg] = self._input(ref, map_, whole, alone, op)
+            if gathered is None or arg not in gathered.indices:
+                self.legaliser.operands[arg] = self._input(ref, map_, whole, alone, op)
+        if gathered is not None:
+            gathered.read(self.builder)
         yielded = self.builder.body(op)
         extreme = None if alone or not op.inits else arg_extreme(op)
         if extreme is not None and _grows(op.body.block.terminator.operands[1], block.args[op.rank - 1]):
@@ -315,6 +320,12 @@ class _Reader:
                 value = self.legaliser.select([guard, value, old])
             position += role != "write"
             self._output(ref, map_, value, whole, op)
+
+    def _gathered(self, op: st.Apply) -> GatheredRows:
+        """What the body reads along rows at computed places."""
+        counters = op.body.block.args[: op.rank]
+        around = () if op is self.root else self.work.nest.counters
+        return GatheredRows(op, [*around, *counters], self.root)
 
     def _reductions(self) -> RowReductions:
         return RowReductions(self.builder, self.work, self.at)
