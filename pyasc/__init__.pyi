@@ -330,7 +330,7 @@ def ones_like(array: Any) -> Any:
     """Ones of the shape and type of `array`."""
 
 def pad(array: Any, widths: Any, mode: str = ..., constant_values: Any = ...) -> Any:
-    """The array with `widths` elements before and after each axis: constants, or the edge repeated."""
+    """The array with `widths` elements before and after each axis."""
 
 def parallel_for(start: Any, stop: Any = ..., step: Any = ...) -> Iterator[int]:
     """Like `range`, but the iterations may run on any core in any order; complete before what follows."""

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import scf
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.traits import ALLOCATES, PURE, TERMINATOR, VIEW
+from pyasc.ir.traits import ALLOCATES, CHECKS, PURE, TERMINATOR, VIEW
 from pyasc.passes.analysis.effects import has_own_effect, read_refs, root_of, written_refs
 from pyasc.passes.base import Context, FunctionPass
 
@@ -103,7 +103,9 @@ class _Liveness:
         for op in operations:
             if PURE in op.spec.traits or op is func or not has_own_effect(op):
                 continue
-            if not (self._useless and self._writes_nothing_needed(op)):
+            # Of a store whose index is still to be checked, the check matters though nobody reads the buffer.
+            checks = CHECKS in op.spec.traits
+            if checks or not (self._useless and self._writes_nothing_needed(op)):
                 self.need_op(op)
         while self._worklist:
             self._propagate(self._worklist.pop())

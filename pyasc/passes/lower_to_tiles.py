@@ -25,10 +25,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import mem, py, scf, st, tile
+from pyasc.ir.dialects import arith, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.dtypes import i1, u8
-from pyasc.ir.types import RefType
+from pyasc.ir.location import Location
+from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
@@ -73,15 +74,17 @@ HINT = "elementwise operations and reductions along rows that lie side by side r
 
 @dataclass(frozen=True)
 class LowerToTiles(Pass):
-    """Cuts kernels into phases and lowers each to tiles of the SoC `soc`."""
+    """Cuts kernels into phases and lowers each to tiles of the SoC `soc`, for all of its cores or for fewer."""
 
     name = "lower-to-tiles"
 
     soc: str = DEFAULT_SOC
+    cores: int = 0
 
     def apply(self, module: Module, context: Context) -> bool:
         """Replace every kernel. Raises UnsupportedError for what is not lowered."""
         soc = soc_named(self.soc)
+        soc = soc.limited(self.cores) if self.cores else soc
         for kernel in [each for each in module.functions if each.kernel]:
             for made in lower_kernel(kernel, soc, context):
                 made.attach(module.body.block)
@@ -156,13 +159,22 @@ class _Lowering:
             return []
         if only_tells_which(work):
             return []
+        extremes = _python_extremes(work)
         try:
-            return [*self._tiled(work)]
+            made = self._tiled(work)
         except NotVector as error:
             steps = self._repeated(work)
             if not steps:
                 _remark(self.context, work, error)
             return steps
+        on_cube = isinstance(work, tile.Cores) or (
+            isinstance(work, st.Apply) and _product_of(work) is not None
+        )
+        self.context.remark(work.loc, f"runs on the {'cube' if on_cube else 'vector'} unit")
+        for loc, name in extremes:
+            message = f"`{name}` keeps Python's rule for NaN, which takes several instructions"
+            self.context.remark(loc, message, f"asc.{name}imum is one instruction; it propagates NaN")
+        return [*made]
 
     def _tiled(self, work: Operation) -> list[Phase]:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
@@ -268,6 +280,13 @@ class _Lowering:
         fits = limit.condition
         limit.erase()
         return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
+
+
+def _python_extremes(work: Operation) -> list[tuple[Location, str]]:
+    """Where builtin `min` and `max` of floats stand."""
+    found = [op for op in work.walk() if isinstance(op, arith.Elementwise) and op.fn in ("pymin", "pymax")]
+    places = [(op.loc, op.fn[2:]) for op in found if dtype_of(op.args[0].type).is_float]
+    return list(dict.fromkeys(places))
 
 
 def _remark(context: Context, work: Operation, error: NotVector) -> None:

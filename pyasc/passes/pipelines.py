@@ -64,10 +64,10 @@ PIPELINES: dict[str, tuple[str, ...]] = {
 """From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""
 
 
-def ascend_pipeline(soc: str) -> str:
-    """The pipeline down to Ascend C calls, for one SoC."""
+def ascend_pipeline(soc: str, level: str = "ascend") -> str:
+    """The pipeline down to Ascend C calls, or to the level `"tile"`, for one SoC."""
     tiles = f"lower-to-tiles{{soc={soc}}}"
-    return ",".join(tiles if name == "lower-to-tiles" else name for name in _flat("ascend"))
+    return ",".join(tiles if name == "lower-to-tiles" else name for name in _flat(level))
 
 
 def _flat(name: str) -> list[str]:

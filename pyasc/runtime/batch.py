@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.runtime.bug_reports import reporting_bugs
-from pyasc.runtime.device import Device, current_device
+from pyasc.runtime.device import Device, current_device, pipeline_for
 from pyasc.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _split(requests: Sequence[Request], jobs: int) -> list[list[Request]]:
 
 
 def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Launch]]:
-    lowered = [distinct(unit, device.pipeline) for unit in units]
+    lowered = [distinct(unit, device) for unit in units]
     if len(units) <= 1:
         return [device.build(unit) for unit in lowered]
     # Costs as much as the rest of this module to import.
@@ -80,13 +80,14 @@ def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Laun
         return list(pool.map(device.build, lowered))
 
 
-def distinct(requests: Sequence[Request], pipeline: str = "cpu") -> list[Any]:
-    """The kernels, lowered by a pipeline, with symbols that differ: `add`, `add_2`, ..."""
+def distinct(requests: Sequence[Request], device: Device | None = None) -> list[Any]:
+    """The kernels, lowered for a device (None: the cpu), with symbols that differ: `add`, `add_2`, ..."""
     taken: set[str] = set()
     lowered: list[Any] = []
     for kernel, specialisation in requests:
         symbol = _fresh(specialisation.abi.symbol, taken)
         taken.add(symbol)
+        pipeline = "cpu" if device is None else pipeline_for(device, kernel.options.target)
         with reporting_bugs(kernel, specialisation.types):
             lowered.append(specialisation.lowered(pipeline, symbol=symbol))
     return lowered

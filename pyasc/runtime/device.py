@@ -60,6 +60,22 @@ DEVICES: dict[str, str] = {
 DEFAULTS = ("npu", "cpu")
 
 
+def pipeline_for(device: Device, target: str | None) -> str:
+    """The pipeline of a kernel with the option `target` on a device.
+
+    Raises UnsupportedError for a SoC that code is not emitted for, and LaunchError where the device is another one.
+    """
+    if target in (None, "cpu") or device.name == "cpu":
+        return device.pipeline
+    from pyasc.passes.analysis.soc import soc_named
+    from pyasc.passes.pipelines import ascend_pipeline
+
+    wanted = ascend_pipeline(soc_named(target).name)
+    if device.name == "npu" and device.pipeline != wanted:
+        raise LaunchError(f"the kernel is for {target}, and the device is another SoC; leave out the target")
+    return wanted
+
+
 @dataclass
 class _State:
     loaded: dict[str, Device] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
 from pyasc.ir.sizes import Assumptions
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
-from pyasc.runtime.device import Device, current_device
+from pyasc.runtime.device import Device, current_device, pipeline_for
 from pyasc.runtime.faults import failed_kernel
 from pyasc.runtime.launcher import MISS, Launch, call_by_name, unguarded
 from pyasc.runtime.options import KernelOptions
@@ -154,7 +154,7 @@ class Kernel:
 
         types = self.types_of(args, kwargs)
         with reporting_bugs(self, types):
-            return lowering_of(lambda: self.specialise(types))
+            return lowering_of(lambda: self.specialise(types), self.options.target)
 
     def source(self, target: str | None = None, *args: Any, **kwargs: Any) -> str:
         """The source that a target's compiler gets: C++ for `"cpu"` (the default), Ascend C for `"ascend910b1"`.
@@ -233,7 +233,7 @@ class Kernel:
                     with reporting_bugs(self, types):
                         with collection_paused():
                             specialisation = self.specialise(types, known=known)
-                            lowered = specialisation.lowered(device.pipeline)
+                            lowered = specialisation.lowered(pipeline_for(device, self.options.target))
                         (launch,) = device.build([lowered])
                     return self.adopt(device, specialisation, launch)
         return self._compiled[device.name, types, known]

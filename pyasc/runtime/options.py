@@ -15,9 +15,10 @@ PRECISIONS = ("numpy", "strict", "mixed", "auto")
 class KernelOptions:
     """How a kernel is compiled.
 
-    `target` is a SoC (None: what the device at hand has); `grid` how many cores to use (None: all); `name` the
-    symbol in object files (None: the function's name). `tolerance` is the error that `precision="auto"` may make in
-    a matrix product, relative to the product of the operands' absolute values.
+    `target` is a SoC (None: what the device at hand has); `grid` how many cores to use (None: all; on `cpu`, 1 is the
+    calling thread and more are all threads); `name` the symbol in object files (None: the function's name).
+    `autotune` is there for schedules that are searched, which pyasc does not do: True is refused. `tolerance` is the
+    error that `precision="auto"` may make in a matrix product, relative to the product of the absolute values.
     """
 
     target: str | None = None
@@ -40,8 +41,11 @@ class KernelOptions:
             raise ValueError(f"grid={self.grid!r}: expected a number of cores, at least 1")
         if self.name is not None and not (isinstance(self.name, str) and self.name.isidentifier()):
             raise ValueError(f"name={self.name!r}: expected a name that C can use")
+        if self.autotune:
+            raise ValueError("autotune=True: pyasc does not search for schedules; leave the option out")
         if self.target is not None:
             _check_type("target", self.target, str)
+            _check_target(self.target)
         if not (isinstance(self.tolerance, float) and self.tolerance > 0):
             raise ValueError(f"tolerance={self.tolerance!r}: expected a positive float")
 
@@ -52,6 +56,7 @@ class KernelOptions:
             "resolve-indices": {"unchecked": self.unchecked},
             "raise-loops": {"strict": self.precision == "strict"},
             "schedule-loops": {"threads": self.grid != 1},
+            "lower-to-tiles": {"cores": self.grid or 0},
         }
 
     @staticmethod
@@ -64,6 +69,16 @@ class KernelOptions:
                 hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(known)}"
                 raise TypeError(f"@asc.kernel has no option {name!r}; {hint}")
         return KernelOptions(**given)
+
+
+def _check_target(name: str) -> None:
+    from pyasc.passes.analysis.soc import SOCS
+
+    if name != "cpu" and name.lower() not in SOCS:
+        close = difflib.get_close_matches(name.lower(), SOCS, n=1)
+        raise ValueError(
+            f"target={name!r}: expected {close[0] if close else 'cpu, or one of ' + ', '.join(SOCS)}"
+        )
 
 
 def _check_type(name: str, value: object, expected: type) -> None:

@@ -524,7 +524,7 @@ def test_products_are_one_launch_without_remarks(kernel: Any) -> None:
     source = kernel.source("ascend910b1")
     assert source.count("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY)") == source.count("__global__") == 1
     assert "GetValue" not in source
-    assert not kernel.remarks
+    assert {each.message for each in kernel.remarks} <= {"runs on the cube unit"}
 
 
 @pytest.mark.parametrize("kernel", [attention, heads, gelu_layer])

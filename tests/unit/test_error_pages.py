@@ -13,8 +13,8 @@ import pyasc
 from pyasc.ir.diagnostic_codes import CODES
 
 PACKAGE = Path(pyasc.__file__).parent
-REMARKS = {"PA0290"}
-"""Codes of remarks about lines that a target does not take, which are no errors."""
+REMARKS = {"PA0290", "PA0701"}
+"""Codes of what a target does not take, which is no error on `cpu`."""
 
 PAGES = sorted(path.stem for path in error_pages.FOLDER.glob("*.md"))
 

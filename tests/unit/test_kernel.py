@@ -284,10 +284,24 @@ def test_debug_prints_reach_standard_output(capsys: pytest.CaptureFixture[str]) 
 
 def test_lower_shows_every_level() -> None:
     levels = scale.lower()
-    assert set(levels) >= {"py", "loop", "cpu", "cpp"}
+    assert list(levels) == ["py", "loop", "structured", "cpu", "cpp", "tile", "ascend", "ascendc"]
     assert "py.load" in levels["py"] and "py.load" not in levels["cpu"]
     assert 'extern "C" int32_t scale(' in levels["cpp"] == scale.source("cpu")
+    assert levels["ascendc"] == scale.source("ascend910b1")
+    assert "tile." in levels["tile"] and "asc." in levels["ascend"]
     assert "// level loop" in str(levels)
+
+
+def test_lower_says_why_a_level_is_missing() -> None:
+    wide = asc.kernel_from_source(
+        "import pyasc as asc\n@asc.kernel\ndef k(x: asc.float64[N]):\n    return x * 2\n"
+    )
+    assert "// " in wide.lower()["ascendc"] and "f64 elements" in wide.lower()["ascendc"]
+    described = asc.kernel_from_source(
+        "import pyasc as asc\n@asc.kernel\ndef k(x: asc.float32[N]):\n    return x * 2\n",
+        target="ascend310p1",
+    )
+    assert "code is emitted for architecture 2201" in described.lower()["tile"]
 
 
 def test_lower_takes_types_in_place_of_arguments() -> None:
@@ -329,6 +343,8 @@ def test_name_is_the_symbol() -> None:
         ({"debug": 1}, TypeError, "debug=1: expected a bool"),
         ({"grid": 0}, ValueError, "expected a number of cores"),
         ({"name": "a b"}, ValueError, "expected a name that C can use"),
+        ({"autotune": True}, ValueError, "does not search for schedules"),
+        ({"target": "ascend910b11"}, ValueError, "target='ascend910b11': expected ascend910b1"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
+from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.dialects import arith, asc, asc_vector, func, mem, py, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import DType
+from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
@@ -25,7 +27,8 @@ from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import ADVANCED, NotVector, refuse
 
-LOCAL_BYTES = 64 * 1024
+LOCAL_BYTES = 128 * 1024
+"""What temporary arrays of a core may take on chip, all together; the rest is for calls on single elements."""
 _SCALAR_FLOAT = frozenset(
     "add sub mul div neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
 )
@@ -42,6 +45,15 @@ _ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"
 _SLOT = 32
 
 
+def _do_not_fit(temporaries: Sequence[tuple[str, int]], loc: Location) -> CompileError:
+    """The error for temporary arrays that are larger than what a core has on chip."""
+    total = sum(size for _, size in temporaries)
+    message = f"{total} bytes of temporary arrays in a loop, and a core has {LOCAL_BYTES} for them on chip"
+    notes = tuple(f"`{name}` takes {size} bytes" for name, size in temporaries)
+    hint = "make the buffers smaller, or put them in front of the loop with an axis for its iterations"
+    return compile_error(Diagnostic("PA0701", message, loc, notes=notes, hint=hint))
+
+
 @dataclass
 class ScalarLowering:
     """Lowers a function at the loop level, without structured ops, into an empty one."""
@@ -52,6 +64,7 @@ class ScalarLowering:
     tensors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     slots: dict[tuple[str, int], Value] = field(default_factory=lambda: dict[tuple[str, int], Value]())
     checks: list[py.Check] = field(default_factory=lambda: list[py.Check]())
+    temporaries: list[tuple[str, int]] = field(default_factory=lambda: list[tuple[str, int]]())
 
     def run(self) -> None:
         """Fill the new function."""
@@ -175,8 +188,11 @@ class ScalarLowering:
                 raise refuse("a temporary array inside a loop whose size is not constant", op.loc)
             total *= extent
         dtype = stored(op.ref.type.dtype)
-        if total * dtype.bytes > LOCAL_BYTES or dtype is dtypes.f64:
-            raise refuse("a large temporary array inside a loop", op.loc)
+        if dtype is dtypes.f64:
+            raise refuse("a float64 array inside a loop", op.loc)
+        self.temporaries.append((op.ref.name or "temporary", total * dtype.bytes))
+        if sum(size for _, size in self.temporaries) > LOCAL_BYTES:
+            raise _do_not_fit(self.temporaries, op.loc)
         self.tensors[op.ref] = self._buffer(op.ref.name or "temporary", total, dtype)
 
     def _buffer(self, name: str, elements: int, dtype: DType) -> Value:

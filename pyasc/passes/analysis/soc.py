@@ -7,7 +7,7 @@ against each other by running emitted kernels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyasc.ir.diagnostics import UnsupportedError
 
@@ -36,6 +36,11 @@ class Soc:
     arch: Architecture
     cube_cores: int
     vector_cores: int
+
+    def limited(self, cores: int) -> Soc:
+        """The same SoC with at most so many cores; vector units go with the cube units beside them."""
+        count = min(cores, self.cube_cores)
+        return replace(self, cube_cores=count, vector_cores=self.vector_cores * count // self.cube_cores or 1)
 
 
 # 192 KiB, less 256 B and the 8 KiB that Select and its like keep their addresses in.
