@@ -38,6 +38,9 @@ EXPRESSIONS = (
     "0.0 - math.floor(x)",
     "0.0 - int(x)",
     "float(m) - float(i)",
+    "float(p) * 0.0 - float(i)",
+    "float(p) * 0.0 - (1.0 if p else 0.0)",
+    "-float(i) + float(p) * 0.0",
     "float(m) - max(float(i), 0.0)",
 )
 INPUTS = ((0, 0.0, False), (0, -0.0, True), (3, 0.5, True), (-2, -0.25, False))

@@ -81,39 +81,50 @@ def saturate(value: float) -> int:
     )
 
 
-def _integers(sign: str, a: int, b: int) -> Number:
+def exact(value: int) -> int:
+    """An int as Python has it. Raises OverflowError for one that only a loop could have made so large."""
+    if value.bit_length() > 4096:
+        raise OverflowError("an int of more than 4096 bits")
+    return value
+
+
+def _integers(sign: str, a: int, b: int, kept: Callable[[int], int]) -> Number:
     if sign == "**":
         if b < 0:
             raise ValueError("an integer to a negative power")
-        return wrap(pow(int(a), b, 2**64))
+        return wrap(pow(int(a), b, 2**64)) if kept is wrap else kept(int(a) ** b)
     if sign in ("<<", ">>"):
-        if not 0 <= b < 64:
+        if not 0 <= b < (64 if kept is wrap else 4096):
             return -1 if sign == ">>" and a < 0 else 0
-        return wrap(a << b if sign == "<<" else a >> b)
+        return kept(a << b if sign == "<<" else a >> b)
     if sign in ("//", "%") and b == 0:
         return 0
     found = _OPERATORS[sign](a, b)
-    return found if isinstance(found, bool) else wrap(found)
+    return found if isinstance(found, bool) else kept(found)
 
 
 class Semantics:
-    """The functions that a rewritten program calls, for one type of floats: `float` or `np.float32`."""
+    """The functions that a rewritten program calls, for one type of floats: `float` or `np.float32`.
 
-    def __init__(self, real: type[Any]) -> None:
+    `kept` is what becomes of an int that an operation gives: `wrap` at run time, `exact` where it is a constant.
+    """
+
+    def __init__(self, real: type[Any], kept: Callable[[int], int] = wrap) -> None:
         self.real = real
+        self.kept = kept
 
     def as_real(self, value: Number) -> Number:
         """A number as a float, rounded once; one that is too large becomes an infinity."""
         with np.errstate(all="ignore"):
             # NumPy takes a Python int through float64.
-            return self.real(np.int64(value) if isinstance(value, int) else value)
+            return self.real(np.int64(value) if isinstance(value, int) and wrap(value) == value else value)
 
     def binary(self, sign: str, a: Number, b: Number) -> Number:
         """`a sign b`."""
         if isinstance(a, tuple):
             return _OPERATORS[sign](a, b)
         if isinstance(a, int) and isinstance(b, int) and sign != "/":
-            return _integers(sign, a, b)
+            return _integers(sign, a, b, self.kept)
         a, b = self.as_real(a), self.as_real(b)
         if sign == "**":
             a, b, sign = a, a, {2: "*"}[int(b)]
@@ -128,7 +139,7 @@ class Semantics:
     def unary(self, sign: str, a: Number) -> Number:
         """`-a`, `~a` or `+a`."""
         if isinstance(a, int):
-            return wrap({"-": operator.neg, "~": operator.invert, "+": operator.pos}[sign](int(a)))
+            return self.kept({"-": operator.neg, "~": operator.invert, "+": operator.pos}[sign](int(a)))
         return -a if sign == "-" else a
 
     def compare(self, function: Callable[[Any, Any], bool], a: Number, b: Number) -> bool:
@@ -153,7 +164,7 @@ class Semantics:
 
     def absolute(self, value: Number) -> Number:
         """Python's `abs`; the lowest int stays."""
-        return wrap(abs(value)) if isinstance(value, int) else abs(value)
+        return self.kept(abs(value)) if isinstance(value, int) else abs(value)
 
     def integer(self, value: Number) -> int:
         """Python's `int`."""
@@ -267,14 +278,14 @@ def _call(function: str, *args: ast.expr) -> ast.expr:
     return ast.Call(callee, list(args), [])
 
 
-def reference(text: str, real: type[Any]) -> Callable[..., Any]:
-    """The function `k` of a scalar program, as CPython runs it."""
+def reference(text: str, real: type[Any], kept: Callable[[int], int] = wrap) -> Callable[..., Any]:
+    """The function `k` of a scalar program, as CPython runs it; `kept` as for `Semantics`."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in tree.body:
         assert isinstance(function, ast.FunctionDef)
         for argument in function.args.args:
             argument.annotation = None
-    names = {**Semantics(real).namespace(), "_ast": ast}
+    names = {**Semantics(real, kept).namespace(), "_ast": ast}
     exec(compile(ast.fix_missing_locations(_Operators().visit(tree)), "<program>", "exec"), names)
     return names["k"]

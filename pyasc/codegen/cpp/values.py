@@ -7,7 +7,7 @@ from functools import reduce
 
 from pyasc.codegen.cpp.nodes import PRIMARY, PRODUCT, SUM, Expr
 from pyasc.ir.core import Operation, Value
-from pyasc.ir.dialects import arith
+from pyasc.ir.dialects import arith, mem
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import CONSTANT, PURE, READS
@@ -107,26 +107,20 @@ def may_inline(value: Value) -> bool:
 
 
 def _may_lose_its_sign(value: Value, user: Operation) -> bool:
-    """Whether g++ takes the sum or difference with a zero for another one when it sees inside of `value`.
+    """Whether g++ may take the sum or difference for another one when it sees inside of `value`.
 
     It replaces `0.0 - x` by `-x`, and `-x + 0.0` likewise, where `x` is seen not to be -0.0: a converted integer, an
-    absolute value, a choice of constants. But 0.0 - 0.0 is 0.0.
+    absolute value, a choice of constants. But 0.0 - 0.0 is 0.0. That something is zero it also knows of constants
+    that it has computed, `const double y = (double)q * 0.0`.
     """
     match value.op, user:
         case (
             arith.Cast() | arith.Elementwise(fn="abs" | "neg" | "select"),
             arith.Elementwise(fn="add" | "sub", args=args),
         ):
-            return dtype_of(value.type).is_float and any(_is_zero(each) for each in args if each is not value)
-        case _:
-            return False
-
-
-def _is_zero(value: Value) -> bool:
-    match value.op:
-        case arith.Constant(value=number):
-            return number == 0
-        case arith.Cast(value=source):
-            return _is_zero(source)
+            others = (each.op for each in args if each is not value)
+            return dtype_of(value.type).is_float and not all(
+                op is None or isinstance(op, mem.Load) for op in others
+            )
         case _:
             return False
