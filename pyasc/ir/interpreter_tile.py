@@ -205,6 +205,18 @@ def _weave(frame: Frame, op: tile_lanes.Weave) -> Sequence[Any]:
     return ()
 
 
+def _scan(frame: Frame, op: tile_lanes.Scan) -> Sequence[Any]:
+    sizes, dtype = frame.all(op.sizes), dtype_of(op.source.type)
+    source, box = corner(frame[op.source], sizes).copy(), _target(frame, op.target, sizes)
+    if op.axis == 1:
+        source, box = source.T, box.T
+    carry = frame[op.carry].reshape(-1)[: source.shape[1]]
+    for number, row in enumerate(source):
+        carry[...] = evaluate(op.fn, carry, row, dtype=dtype)
+        box[number] = carry
+    return ()
+
+
 def _copy_rows(frame: Frame, op: tile_lanes.CopyRows) -> Sequence[Any]:
     rows, width = frame.all(op.sizes)
     box, source = _target(frame, op.target, [rows, width]), frame[op.source].reshape(-1)
@@ -302,6 +314,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile_lanes.Pick: _pick,
     tile_lanes.Weave: _weave,
     tile_lanes.CopyRows: _copy_rows,
+    tile_lanes.Scan: _scan,
     tile.Reduce: _reduce,
     tile.Fold: _fold,
     tile.ArgReduce: _argreduce,

@@ -61,6 +61,8 @@ from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
 from pyasc.passes.analysis.tile_rows import is_column, of_apply, of_loop, one_wide
 from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
+from pyasc.passes.analysis.tile_scan_columns import lower_scanned_columns, scans_rows
+from pyasc.passes.analysis.tile_scans import is_scan, lower_line_totals, lower_scan
 from pyasc.passes.analysis.tile_strides import lower_strided
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
 from pyasc.passes.analysis.walks import gathers, is_line
@@ -180,6 +182,8 @@ class _Lowering:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
         if isinstance(work, st.Apply) and is_total(work):
             return self._total(work)
+        if isinstance(work, st.Apply) and (is_scan(work) or scans_rows(work)):
+            return self._scan(work)
         made = self._beside_tiles(work)
         return self._with_variant(
             Phase(made, _known_before(lower_phase(made.function, self.soc), work)), work
@@ -203,6 +207,20 @@ class _Lowering:
         blocks = lower_parts(_apply_of(parts.function), self.soc, names)
         lower_whole(_apply_of(whole.function), self.soc, names)
         return [Phase(parts, _known_before(blocks, work)), Phase(whole)]
+
+    def _scan(self, work: st.Apply) -> list[Phase]:
+        """Running values: of lines dealt to cores, or of one that all cores share."""
+        made = self._beside_tiles(work)
+        if scans_rows(work):
+            return [
+                Phase(made, _known_before(lower_scanned_columns(_apply_of(made.function), self.soc), work))
+            ]
+        if work.rank > 1:
+            return [Phase(made, _known_before(lower_scan(_apply_of(made.function), self.soc), work))]
+        totals = self._beside_tiles(work)
+        name = self._unused(f"{work.outputs[0].name or 'running'}Parts")
+        first = _known_before(lower_line_totals(_apply_of(totals.function), self.soc, name), work)
+        return [Phase(totals, first), Phase(made, lower_scan(_apply_of(made.function), self.soc, name))]
 
     def _unused(self, name: str) -> str:
         taken = {*self.names.values(), *self.kernel.sizes, *(param.name for param in self.kernel.params)}

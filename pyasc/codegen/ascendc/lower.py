@@ -16,6 +16,7 @@ from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.calls import narrowed, print_call, vector_call
 from pyasc.codegen.ascendc.cube import CUBE_CALLS, cube_call, cube_struct, invariant_structs
 from pyasc.codegen.ascendc.expressions import CTYPE_BYTES, CTYPES, literal, scalar
+from pyasc.codegen.ascendc.loops import Doubling, doubling
 from pyasc.codegen.ascendc.names import VendorNames
 from pyasc.codegen.cpp.names import Names, identifier
 from pyasc.codegen.cpp.nodes import Expr
@@ -397,6 +398,10 @@ class Statements:
 
     def _while(self, op: scf.While) -> None:
         """`before` up to its condition, then `after`, whose arguments are what `before` forwards."""
+        counted = doubling(op)
+        if counted is not None:
+            self._doubling(counted)
+            return
         carried = self._variables(op.before.block.args, op.inits)
         forwarded = self._variables(op.values, ())
         for value, name in zip(op.after.block.args, forwarded, strict=True):
@@ -410,6 +415,15 @@ class Statements:
         inner.nodes.append(nodes.If(f"!({inner.text(condition.condition)})", [leave], []))
         inner.nodes += self._nested(op.after.block, carried)
         self.nodes.append(nodes.While(inner.nodes))
+
+    def _doubling(self, loop: Doubling) -> None:
+        name = self.names.fresh(loop.counter.name or "i")
+        self.kernel.texts[loop.counter] = Expr(name)
+        body = Statements(self.kernel, self.in_init, self.names)
+        body.block([each for each in loop.body if each is not loop.body.terminator.operands[0].op])
+        test = f"{name} < {self.text(loop.bound).inside(11)}"
+        start = str(self.text(loop.start))
+        self.nodes.append(nodes.For("int64_t", name, start, test, f"{name} *= 2", body.nodes))
 
     def _variables(self, values: Sequence[Value], inits: Sequence[Value]) -> list[str]:
         """Variables that change, for what loops carry and branches give."""

@@ -106,3 +106,26 @@ class CopyRows(Operation, name="tile.copy_rows", traits=[READS, WRITES, SINGLE_B
             yield "the block takes one i64 value"
         if [str(value.type) for value in block.terminator.operands] != ["i64"]:
             yield "the block ends with one i64 value"
+
+
+class Scan(Operation, name="tile.scan", traits=[READS, WRITES]):
+    """What the elements of a line combine to, up to each of them: `target[p]` is `carry` and `source[: p + 1]` combined.
+
+    The last one is in `carry` afterwards. Along axis 0 that is done for each column of a tile of rows, and the carry is
+    a row. Sums may be reordered within the documented bound.
+    """
+
+    source: Value = operand(ON_CHIP)
+    carry: Value = operand(ON_CHIP, written=True)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+    fn: str = attribute(choices=("add", "maximum", "minimum"))
+    axis: int = attribute(default=1)
+
+    def verify_op(self) -> Iterable[str]:
+        """Lines and a number of one dtype."""
+        yield from same_dtype(self.source, self.target)
+        yield from same_dtype(self.source, self.carry)
+        yield from same_rank(self.source, self.target)
+        if len(self.sizes) != len(shape_of(self.target)):
+            yield f"{len(self.sizes)} sizes for {self.target.type}"

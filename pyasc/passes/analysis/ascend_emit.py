@@ -194,7 +194,7 @@ class PhaseLowering:
         self.sealed = False
 
     def _numbers(self, ops: Sequence[Operation], at: Builder) -> None:
-        if any(op.name.startswith("tile.") for op in ops):
+        if any(op.name.startswith("tile.") and not isinstance(op, tile.Yield) for op in ops):
             ends = any(isinstance(op, tile.Reduce) for op in ops)
             Methods(self, at, _NUMBER_METHODS if ends else _BEGIN_METHODS).run(ops)
             return

@@ -40,23 +40,26 @@ def gather_bytes(instructions: Iterable[Instruction]) -> int:
                 made.add(("pick", stride, each.target.dtype.bytes))
         elif each.fn == "weave":
             made.add(("weave", int(each.mode), each.target.dtype.bytes))
+        elif each.fn == "scan":
+            made |= {("pick", 1, each.target.dtype.bytes), ("scan", 2, each.target.dtype.bytes)}
     # Those of woven parts are computed with a second buffer; walking backwards, they are counted in a second one from
     # the last element of a tile.
-    return sum(OFFSET_BYTES * (2 * n if kind == "weave" else 1 + (n < 0)) for kind, n, _ in made)
+    numbers = {"weave": 2, "scan": 1}
+    return sum(OFFSET_BYTES * (numbers[kind] * n if kind in numbers else 1 + (n < 0)) for kind, n, _ in made)
 
 
 @dataclass
 class Prologue:
-    """Vector calls that a phase makes once, before its loops: the offsets by what they are."""
+    """Vector calls that a phase makes once, before its loops: offsets and such, by what they are."""
 
     made: dict[tuple[int, ...], Value] = field(default_factory=lambda: dict[tuple[int, ...], Value]())
     fills: list[Callable[[Builder], None]] = field(default_factory=lambda: list[Callable[[Builder], None]]())
 
     def emit(self, at: Builder) -> None:
-        """The method that makes all offsets asked for."""
+        """The method that makes all that was asked for."""
         if not self.fills:
             return
-        method = at.insert(asc.Method(method="MakeOffsets", body=block_of()))
+        method = at.insert(asc.Method(method="Prepare", body=block_of()))
         inner = Builder(method.body.block, loc=at.loc)
         for fill in self.fills:
             fill(inner)
@@ -83,15 +86,15 @@ def pick(methods: Methods, tensors: TensorMap, op: tile_lanes.Pick) -> None:
         )
         return
     width, length = dtype_of(target.type).bytes, _length(op.target)
-    ramp = _ramp(methods.phase, length, op.stride * width)
+    buffer = ramp(methods.phase, length, op.stride * width)
     if op.stride < 0:
-        if ramp not in methods.places:
+        if buffer not in methods.places:
             step = -op.stride * width
-            methods.places[ramp] = _from_the_last(methods, tensors.at, ramp, length, count, step)
-        offsets = methods.places[ramp]
+            methods.places[buffer] = _from_the_last(methods, tensors.at, buffer, length, count, step)
+        offsets = methods.places[buffer]
     else:
-        offsets = _get(tensors.at, ramp, length, "offsets")
-    _gather(tensors.at, target, source, offsets, op.phase * width, count)
+        offsets = get_offsets(tensors.at, buffer, length, "offsets")
+    gather_from(tensors.at, target, source, offsets, op.phase * width, count)
 
 
 def _halves(at: Builder, source: Value) -> Value:
@@ -106,7 +109,7 @@ def _halves(at: Builder, source: Value) -> Value:
 def gather(tensors: TensorMap, op: tile.Gather, count: Value) -> None:
     """Elements of a table that stays on chip, by their byte offsets."""
     target, table, offsets = (tensors.of(each) for each in (op.target, op.source, op.indices))
-    _gather(tensors.at, target, table, offsets, 0, count)
+    gather_from(tensors.at, target, table, offsets, 0, count)
 
 
 def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:
@@ -116,7 +119,7 @@ def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:
     length = _length(op.target)
     places = _places(methods.phase, op.count, op.width, dtype_of(target.type))
     count = binary(at, "mul", methods.phase.value(op.sizes[0]), op.count)
-    _gather(at, target, source, _get(at, places, length, "offsets"), 0, count)
+    gather_from(at, target, source, get_offsets(at, places, length, "offsets"), 0, count)
 
 
 def _length(line: Value) -> int:
@@ -126,16 +129,16 @@ def _length(line: Value) -> int:
     return length
 
 
-def _gather(at: Builder, target: Value, source: Value, offsets: Value, base: int, count: Value) -> None:
+def gather_from(at: Builder, target: Value, source: Value, offsets: Value, base: int, count: Value) -> None:
     unsigned = recast(at, offsets, dtypes.u32)
     at.insert(asc_vector.Gather(dst=target, src=source, offsets=unsigned, base=index(at, base), count=count))
 
 
-def _get(at: Builder, buffer: Value, length: int, name: str) -> Value:
+def get_offsets(at: Builder, buffer: Value, length: int, name: str) -> Value:
     return at.value(asc.Get(buffer=buffer, types=[local(length, dtypes.i32)]), name)
 
 
-def _buffer(phase: PhaseLowering, name: str, length: int) -> Value:
+def own_buffer(phase: PhaseLowering, name: str, length: int) -> Value:
     assert phase.front is not None
     buffer = phase.front.value(asc.Buf(position="VECCALC"), f"{name}Buf")
     amount = index(phase.front, length * OFFSET_BYTES)
@@ -143,25 +146,27 @@ def _buffer(phase: PhaseLowering, name: str, length: int) -> Value:
     return buffer
 
 
-def _from_the_last(methods: Methods, at: Builder, ramp: Value, length: int, count: Value, step: int) -> Value:
+def _from_the_last(
+    methods: Methods, at: Builder, ramp_: Value, length: int, count: Value, step: int
+) -> Value:
     """Offsets that start from the last element of a tile that may be short."""
-    offsets = _get(at, ramp, length, "offsets")
+    offsets = get_offsets(at, ramp_, length, "offsets")
     buffer = methods.buffer_of("places", length * OFFSET_BYTES)
-    places = _get(at, buffer, length, "places")
+    places = get_offsets(at, buffer, length, "places")
     last = at.value(arith.Cast.to(binary(at, "mul", binary(at, "sub", count, 1), step), dtypes.i32), "last")
     at.insert(asc_vector.TensorScalar(call="Adds", dst=places, src=offsets, scalar=last, amount=[count]))
     return places
 
 
-def _ramp(phase: PhaseLowering, length: int, step: int) -> Value:
+def ramp(phase: PhaseLowering, length: int, step: int) -> Value:
     """A buffer with 0, step, 2 * step, ..."""
     key = (length, step)
     if key not in phase.prologue.made:
-        buffer = _buffer(phase, "offsets", length)
+        buffer = own_buffer(phase, "offsets", length)
         phase.prologue.made[key] = buffer
 
         def fill(at: Builder) -> None:
-            offsets = _get(at, buffer, length, "offsets")
+            offsets = get_offsets(at, buffer, length, "offsets")
             _count_up(at, offsets, length)
             _times(at, offsets, step, length)
 
@@ -174,13 +179,15 @@ def _places(phase: PhaseLowering, count: int, width: int, dtype: DType) -> Value
     length = count * width
     key = (length, count, width, dtype.bytes)
     if key not in phase.prologue.made:
-        buffer = _buffer(phase, "places", length)
-        scratch = _buffer(phase, "number", length)
+        buffer = own_buffer(phase, "places", length)
+        scratch = own_buffer(phase, "number", length)
         phase.prologue.made[key] = buffer
 
         def fill(at: Builder) -> None:
-            places = _get(at, buffer, length, "places")
-            _weave_offsets(at, places, _get(at, scratch, length, "number"), (count, width, dtype.bytes))
+            places = get_offsets(at, buffer, length, "places")
+            _weave_offsets(
+                at, places, get_offsets(at, scratch, length, "number"), (count, width, dtype.bytes)
+            )
 
         phase.prologue.fills.append(fill)
     return phase.prologue.made[key]

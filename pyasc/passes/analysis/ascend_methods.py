@@ -17,6 +17,7 @@ from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
 from pyasc.passes.analysis.ascend_lanes import gather, pick, weave
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
+from pyasc.passes.analysis.ascend_scans import scan
 from pyasc.passes.analysis.ascend_tensors import (
     Holder,
     Resource,
@@ -346,6 +347,9 @@ class Methods:
             return
         if isinstance(op, tile_lanes.Weave):
             weave(self, tensors, op)
+            return
+        if isinstance(op, tile_lanes.Scan):
+            scan(self, tensors, op)
             return
         if isinstance(op, tile.Gather):
             gather(tensors, op, self.count_of(at, op))

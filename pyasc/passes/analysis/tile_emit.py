@@ -141,7 +141,8 @@ class TileEmitter:
     """Emits a program inside the loop over tiles.
 
     `shape` is that of a full tile's buffers, `extents` fill its open axes, `capacity` is their product's bound;
-    `sizes` is the corner in use, `point` the counters of the nest where the tile starts.
+    `sizes` is the corner in use, `point` the counters of the nest where the tile starts; `carries` hold what running
+    values have come to before the tile.
     """
 
     at: Builder
@@ -155,6 +156,7 @@ class TileEmitter:
     buffers: dict[tuple[Slot, DType], Value] = field(
         default_factory=lambda: dict[tuple[Slot, DType], Value]()
     )
+    carries: Mapping[Register, Value] = field(default_factory=lambda: dict[Register, Value]())
 
     def tile_of(self, register: Register) -> Value:
         """The buffer that holds a register; one buffer serves registers of several dtypes of one width."""
@@ -241,6 +243,12 @@ class TileEmitter:
             case "pick":
                 stride, phase = map(int, each.mode.split())
                 op = tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
+            case "scan":
+                carry = self.carries[each.target]
+                along = 1 if self.shapes[FULL][0] == 1 else 0
+                op = tile_lanes.Scan(
+                    source=args[0], carry=carry, target=target, sizes=sizes, fn=each.mode, axis=along
+                )
             case "gather":
                 op = tile.Gather(source=args[0], indices=args[1], target=target, sizes=sizes, in_bytes=True)
             case "weave":

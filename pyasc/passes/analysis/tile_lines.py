@@ -29,6 +29,7 @@ from pyasc.ir.dialects import arith, mem, scf, tile
 from pyasc.ir.dtypes import DType, i32
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.integer_lanes import BYTES, NUMBER_ELEMENTS, reduce_integers
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
@@ -54,7 +55,7 @@ SCALAR = ScalarType(I64)
 
 def lower_lines(root: Operation, work: RowWork, soc: Soc) -> Value:
     """Replace the op or loop by tile operations; the number of cores that take part. Raises NotVector."""
-    return _Rows(root, work, soc).lower()
+    return LineRows(root, work, soc).lower()
 
 
 class Lines:
@@ -83,6 +84,7 @@ class Lines:
         double = max(2 * incoming + numbers[0], 2 * counts[1] + numbers[1])
         depth = 2 if double <= MAX_QUEUES else 1
         self.depths: dict[str, int] = {"in": depth, "out": depth}
+        self.carries: dict[Register, Value] = {}
         self._size(soc.arch.ub)
 
     def _size(self, ub: int) -> None:
@@ -94,6 +96,7 @@ class Lines:
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)
         each = bytes_an_element(Assignment(self.shared), self.depths) or 1
+        each += max(gather_bytes(sweep.program.instructions) for sweep in sweeps) if sweeps else 0
         self.tile = int((ub - fixed) / each) // 256 * 256
         if self.tile < 256:
             raise refuse("a row with more numbers than a core has room for", self.root.loc)
@@ -204,6 +207,7 @@ class Lines:
             {FULL: [one, count]},
             dims,
             dict(numbers.buffers),
+            self.carries,
         )
         for access in sweep.reads:
             target = emitter.tile_of(access.register)
@@ -255,14 +259,16 @@ class Lines:
         return at.value(made, ref.name)
 
 
-class _Rows:
+class LineRows:
     """Rows dealt to cores, each as lines."""
+
+    lines_of: type[Lines] = Lines
 
     def __init__(self, root: Operation, work: RowWork, soc: Soc) -> None:
         self.root = root
         self.work = work
         self.cores = soc.vector_cores
-        self.lines = Lines(root, work, soc)
+        self.lines = self.lines_of(root, work, soc)
         # Rows of the innermost iterator are neighbours; where their bounds follow outer ones, those are dealt.
         last = len(work.rows) - 1
         self.dealt = last if last >= 0 and not any(bound.dims for bound in work.rows[last]) else 0

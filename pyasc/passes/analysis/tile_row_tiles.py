@@ -15,7 +15,7 @@ from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
 from pyasc.passes.analysis.tile_gathered_rows import insert_rows
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction
+from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction, Register
 
 BLOCK_BYTES = 32
 MAX_STRIDE = 255
@@ -43,6 +43,7 @@ class RowTiles:
         self.program = work.builder.program
         self.assignment = assign(self.program)
         self.depths = queue_depths(self.assignment)
+        self.carries: dict[Register, Value] = {}
         self._size(ub)
 
     def _size(self, ub: int) -> None:
@@ -96,6 +97,7 @@ class RowTiles:
             {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS, SPACED: SPACED_BYTES},
             {FULL: [count, width], ROW: [one, width], COLUMN: [count, one], SPACED: [count, one]},
             dims,
+            carries=self.carries,
         )
         for access in self.work.builder.elements.reads:
             target = emitter.tile_of(access.register)

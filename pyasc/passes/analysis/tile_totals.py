@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyasc.ir.affine import AffineMap, const, dim, symbol
-from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import mem, py, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import PURE
@@ -53,6 +53,11 @@ def lower_whole(op: st.Apply, soc: Soc, names: Sequence[str]) -> None:
     _Total(op, soc).whole(names)
 
 
+def function_of(op: Operation) -> Func:
+    """The function that an operation is in."""
+    return next(each for each in op.ancestors() if isinstance(each, Func))
+
+
 class _Total:
     def __init__(self, op: st.Apply, soc: Soc) -> None:
         self.op = op if op.rank == 1 else _flattened(op)
@@ -71,7 +76,7 @@ class _Total:
         self.blocks = cores_for(self.at, self.extent, self.line, soc.vector_cores)
 
     def _function(self) -> Func:
-        return next(each for each in self.op.ancestors() if isinstance(each, Func))
+        return function_of(self.op)
 
     def _workspace(self, fold: Instruction, name: str) -> Value:
         return self._function().body.block.add_arg(RefType((self.soc.vector_cores,), fold.target.dtype), name)

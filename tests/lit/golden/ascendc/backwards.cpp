@@ -38,7 +38,7 @@ public:
 
     __aicore__ inline void Process()
     {
-        MakeOffsets();
+        Prepare();
         for (int64_t offset = 0; offset < length; offset += TILE) {
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    __aicore__ inline void MakeOffsets()
+    __aicore__ inline void Prepare()
     {
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
         CreateVecIndex(offsets, 0, 11520);
