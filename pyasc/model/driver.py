@@ -131,10 +131,12 @@ def _core(path: str) -> ctypes.CDLL:
 
 
 def _check_sizes(entry: Entry, library: ctypes.CDLL, values: Sequence[bytes]) -> None:
-    sizes = (ctypes.c_uint32 * 64)()
-    count = getattr(library, f"pyasc_model_args_{entry.name}")(sizes)
+    arguments = getattr(library, f"pyasc_model_args_{entry.name}")
+    count = arguments(None)
     if count != len(values):
         raise ModelError(f"{entry.name} takes {count} arguments, {len(values)} were given")
+    sizes = (ctypes.c_uint32 * count)()
+    arguments(sizes)
     for i, value in enumerate(values):
         if len(value) != sizes[i]:
             raise ModelError(

@@ -162,7 +162,7 @@ class _Mixed:
         ]
         for op in list(part.walk()):
             if isinstance(op, asc.CoreNumber) and op.call == "GetBlockNum":
-                part_cores = part.body.block.add_arg(ScalarType(i64), op.number.name or "blocks")
+                part_cores = part.body.block.add_arg(ScalarType(i64), f"{func.ADDED}blocks")
                 op.replace_with([part_cores])
                 args.append(cores)
         return asc.Run(callee=part.symbol, unit=_unit(part), cores=cores, args=args)

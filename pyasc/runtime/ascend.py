@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyasc.codegen.ascendc.emitter import EmittedFile, emit_ascendc
 from pyasc.codegen.ascendc.host import emit_host
-from pyasc.codegen.ascendc.lower import EmitOptions
+from pyasc.codegen.ascendc.kernel import EmitOptions
 from pyasc.ir import dtypes
 from pyasc.ir.core import Operation
 from pyasc.ir.diagnostics import LaunchError

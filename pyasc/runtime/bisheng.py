@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyasc.codegen.ascendc.emitter import emit_ascendc, parts_of
-from pyasc.codegen.ascendc.lower import EmitOptions
+from pyasc.codegen.ascendc.kernel import EmitOptions
 from pyasc.runtime.ascend import AscendKernel, Cores, text_title
 from pyasc.runtime.build import CompilerRuns
 from pyasc.runtime.cann import Cann

@@ -91,10 +91,10 @@ def dump_stage(directory: Path, name: str, text: str) -> None:
 
 def legalise_symbol(function: Func) -> str:
     """Give the function a symbol that C++ takes (`double_` for `double`), and return the one it had."""
-    from pyasc.codegen.cpp.names import identifier
+    from pyasc.codegen.names import entry_name
 
     name = function.symbol
-    function.attrs["symbol"] = identifier(name)
+    function.attrs["symbol"] = entry_name(name)
     return name
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pyasc import __version__
+from pyasc.codegen.names import Names
 from pyasc.runtime.ascend import AscendKernel, LaunchPlan, Parameter, Phase
 
 _SMALLEST = 4
@@ -72,18 +73,19 @@ def _arguments(phase: Phase) -> str:
     fields = (
         ["void* hardware_sync; /* what aclrtGetHardwareSyncAddr gives */"] if "mixed" in phase.cores else []
     )
-    fields += [line for each in phase.parameters for line in _field(each)]
-    fields += [f"int64_t {name};" for name in phase.sizes]
+    names = Names()
+    fields += [line for each in phase.parameters for line in _field(each, names.fresh(each.name))]
+    fields += [f"int64_t {names.fresh(size)};" for size in phase.sizes]
     body = "\n".join(f"  {line}" for line in fields)
     return f"typedef struct {phase.entry}_args {{\n{body}\n}} {phase.entry}_args;"
 
 
-def _field(param: Parameter) -> list[str]:
+def _field(param: Parameter, name: str) -> list[str]:
     if param.array:
-        return [f"void* {param.name};"]
+        return [f"void* {name};"]
     missing = _SMALLEST - param.dtype.itemsize
-    padding = [f"uint8_t {param.name}_padding[{missing}];"] if missing > 0 else []
-    return [f"{_c_type(param)} {param.name};", *padding]
+    padding = [f"uint8_t {name}_padding[{missing}];"] if missing > 0 else []
+    return [f"{_c_type(param)} {name};", *padding]
 
 
 def _c_type(param: Parameter) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pyasc import __version__
+from pyasc.codegen.names import Names
 
 if TYPE_CHECKING:
     from pyasc.runtime.objects import KernelDescription, ParameterDescription
@@ -26,13 +27,6 @@ _C_TYPES = {
 }
 _HALF_TYPES = {"f16": "IEEE binary16", "bf16": "bfloat16"}
 _COLUMNS = 100
-_KEYWORDS = frozenset(
-    """alignas alignof and asm auto bool break case catch char class compl const constexpr continue decltype
-    default delete do double else enum explicit export extern false float for friend goto if inline int long
-    mutable namespace new noexcept not nullptr operator or private protected public register restrict return
-    short signed sizeof static struct switch template this throw true try typedef typeid typename union
-    unsigned using virtual void volatile while xor""".split()
-)
 
 
 def c_header(stem: str, kernels: Sequence[KernelDescription]) -> str:
@@ -73,7 +67,8 @@ def _half_type(dtype: str, meaning: str) -> str:
 
 def prototype(kernel: KernelDescription) -> str:
     """The declaration of a kernel's C function, wrapped to 100 columns."""
-    arguments = [text for parameter in kernel.parameters for text in _arguments(parameter)]
+    names = Names()
+    arguments = [text for parameter in kernel.parameters for text in _arguments(parameter, names)]
     arguments.append("pyasc_fault* fault")
     start = f"int32_t {kernel.symbol}("
     one_line = f"{start}{', '.join(arguments)});"
@@ -92,8 +87,8 @@ def _wrapped(start: str, arguments: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
-def _arguments(parameter: ParameterDescription) -> list[str]:
-    name = f"{parameter.name}_" if parameter.name in _KEYWORDS else parameter.name
+def _arguments(parameter: ParameterDescription, names: Names) -> list[str]:
+    name = names.fresh(parameter.name)
     c_type = _C_TYPES[parameter.dtype]
     if parameter.kind != "array":
         return [f"{c_type} {name}"]

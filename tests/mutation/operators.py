@@ -113,18 +113,21 @@ def _strides(text: str) -> Iterator[Edit]:
         while brace >= 0:
             close = text.find("}", brace)
             for found in re.finditer(
-                r"(?<=[{ ])(?:\d+|static_cast<\w+>\((\w+)\))(?=[,}])", text[brace : close + 1]
+                r"(?<=[{ ])(?:\d+|static_cast<\w+>\((\w+)\)|[a-z]\w*)(?=[,}])", text[brace : close + 1]
             ):
                 start, stop = brace + found.start(), brace + found.end()
                 word = found[0]
-                yield (
-                    start,
-                    stop,
-                    str(int(word) + 1)
-                    if word.isdigit()
-                    else word.replace(f"({found[1]})", f"({found[1]} + 1)"),
-                )
+                yield start, stop, _one_more(word, found[1])
             brace = text.find("{", close, end)
+
+
+def _one_more(word: str, cast: str | None) -> str:
+    """A stride plus one: a number, a conversion, or a variable that is as narrow as the field."""
+    if word.isdigit():
+        return str(int(word) + 1)
+    if cast is not None:
+        return word.replace(f"({cast})", f"({cast} + 1)")
+    return f"static_cast<uint8_t>({word} + 1)"
 
 
 def _copy_fields(text: str) -> Iterator[Edit]:
@@ -179,7 +182,7 @@ RULES: tuple[Rule, ...] = (
     Rule("queue calls out of order", _swapped_lines),
     Rule(
         "shrink a buffer",
-        _each(r"(pipe->InitBuffer\(\w+, (?:\d, )?)(\d+)\)", r"\1(\2 / 64 * 32))", r"\1(\2 - 32))"),
+        _each(r"(pipe->InitBuffer\(\w+, (?:\w+, )?)(.+)\);$", r"\1(\2) / 64 * 32);", r"\1(\2) - 32);"),
     ),
     Rule(
         "shift an address",
@@ -190,12 +193,15 @@ RULES: tuple[Rule, ...] = (
     Rule("shift a base", _each(r"(SetGlobalBuffer\(\(__gm__ \w+\*\)\w+ \+ )(\w+)", r"\1\2 + 1")),
     Rule("shrink an array", _each(r"(SetGlobalBuffer\([^;]*, )(\w+)\);", r"\1\2 - 1);")),
     Rule("skip a tail", _each(r"\b(left\w*) < (\w+) \? \1 : \2", r"\2")),
-    Rule("round down", _each(r"\((\w+) \+ (\d+)\) / (\d+)", r"(\1) / \3")),
+    Rule("round down", _each(r"(?:CeilDiv|RoundUp)<\w+>\((\w+), (\w+)\)(?! \{)", r"(\1 / \2)")),
     Rule("uneven shares", _each(r"id < extra \?", "id <= extra ?", "id + 1 < extra ?")),
     Rule("loop bounds", _loop_bounds),
     Rule("change a count", _last_counts),
     Rule("change a stride", _strides),
     Rule("change a copy", _copy_fields),
-    Rule("tiles too large", _each(r"(constexpr int64_t \w+ = )(\d+);", r"\1(\2 * 2);", r"\1\2 + 1024;")),
+    Rule(
+        "tiles too large",
+        _each(r"(left\w* < )(\w+)( \? left\w* : )\2;", r"\1\2 * 2\3\2 * 2;", r"\1\2 + 1024\3\2 + 1024;"),
+    ),
     Rule("change a mask", _each(r"(lanes\w* = .* < \d+ \? left\w* : )(\d+)", r"\1\2 - 1")),
 )

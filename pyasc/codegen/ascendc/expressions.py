@@ -1,84 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalars of the ascend level as C++ expressions, and how dtypes and numbers are spelt in Ascend C."""
+"""Scalars of the ascend level as C++ expressions: a handler for each function of the number table."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
+from pyasc.codegen.ascendc.inlining import may_inline
+from pyasc.codegen.ascendc.signs import divides, nonnegative
+from pyasc.codegen.ascendc.spelling import CTYPES, literal
 from pyasc.codegen.cpp.nodes import (
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
     EQUALITY,
     PRIMARY,
     PRODUCT,
     RELATION,
+    SHIFT,
     SUM,
     TERNARY,
     UNARY,
     Expr,
 )
 from pyasc.ir import dtypes
-from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, asc, asc_cube, func, scf
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import arith, asc, asc_cube
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
 
-CTYPES = {
-    dtypes.f16: "half",
-    dtypes.bf16: "bfloat16_t",
-    dtypes.f32: "float",
-    dtypes.i1: "bool",
-    **{d: f"{'u' if d.kind == 'u' else ''}int{d.bits}_t" for d in dtypes.ALL if d.is_integer},
-}
-"""The C++ name of each dtype that a kernel may hold."""
-
-CTYPE_BYTES = {name: dtype.bytes for dtype, name in CTYPES.items()}
-"""The size of each of them."""
-
-_OPERATORS = {
-    "add": ("+", SUM),
-    "sub": ("-", SUM),
-    "mul": ("*", PRODUCT),
-    "div": ("/", PRODUCT),
-    "lt": ("<", RELATION),
-    "le": ("<=", RELATION),
-    "gt": (">", RELATION),
-    "ge": (">=", RELATION),
-    "eq": ("==", EQUALITY),
-    "ne": ("!=", EQUALITY),
-}
-_AND, _OR = 5, 4
-
 Inner = Callable[[Value], Expr]
+_AND, _OR = 5, 4
 
 
 class NotScalar(TypeError):
     """Arithmetic that the scalar unit has no operator for."""
 
 
-def literal(value: bool | int | float, dtype: DType) -> Expr:
-    """A number of a dtype, so that template arguments are deduced from it alone."""
-    if dtype is dtypes.i1:
-        return Expr("true" if value else "false")
-    if not dtype.is_float:
-        text = str(int(value))
-        if value == -(1 << 31) and dtype is dtypes.i32:
-            # The number behind the sign does not fit, so it would be a long one.
-            return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
-        if dtype.bits == 64 or dtype is dtypes.i32:
-            return Expr(text, UNARY if value < 0 else PRIMARY)
-        return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
-    text = _float(float(value))
-    if dtype is dtypes.f32:
-        return Expr(text, UNARY if text.startswith("-") else PRIMARY)
-    return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function of the number table with the expressions of its arguments; `dtype` is that of the last one."""
 
+    op: arith.Elementwise
+    args: list[Expr]
+    dtype: DType
+    inner: Inner
 
-def _float(value: float) -> str:
-    if math.isnan(value):
-        return '__builtin_nanf("")'
-    if math.isinf(value):
-        return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
-    return f"{value!r}f"
+    def refused(self) -> NotScalar:
+        """The error for a function without an operator."""
+        return NotScalar(f"{self.op.fn} of one {self.dtype} number")
 
 
 def scalar(op: Operation, inner: Inner) -> Expr:
@@ -89,7 +60,7 @@ def scalar(op: Operation, inner: Inner) -> Expr:
         case arith.Cast():
             return Expr(f"static_cast<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)})")
         case arith.Elementwise():
-            return _elementwise(op, [inner(arg) for arg in op.args])
+            return _elementwise(op, inner)
         case asc.CoreNumber():
             return Expr(f"{op.call}()")
         case asc_cube.RoundUp():
@@ -98,215 +69,219 @@ def scalar(op: Operation, inner: Inner) -> Expr:
             raise NotScalar(op.name)
 
 
-def _elementwise(op: arith.Elementwise, args: list[Expr]) -> Expr:
+def _elementwise(op: arith.Elementwise, inner: Inner) -> Expr:
     dtype = dtype_of(op.args[-1].type)
-    if dtype in (dtypes.f16, dtypes.bf16) and op.fn != "select":
-        raise NotScalar(f"{op.fn} of one {dtype} number")
-    if op.fn in _OPERATORS:
-        symbol, precedence = _OPERATORS[op.fn]
-        if op.fn == "add" and str(args[1]).startswith("-") and isinstance(op.args[1].op, arith.Constant):
-            return Expr(f"{args[0].inside(precedence)} - {str(args[1])[1:]}", precedence)
-        return Expr(f"{args[0].inside(precedence)} {symbol} {args[1].inside(precedence + 1)}", precedence)
-    match op.fn:
-        case "and" | "or" if dtype is dtypes.i1:
-            symbol, precedence = ("&&", _AND) if op.fn == "and" else ("||", _OR)
-            # Mixed operators get their parentheses, as compilers ask for.
-            sides = [
-                f"({each})" if each.precedence in (_AND, _OR) else each.inside(precedence) for each in args
-            ]
-            return Expr(f" {symbol} ".join(sides), precedence)
-        case "not" if dtype is dtypes.i1:
-            return Expr(f"!{args[0].inside(UNARY)}", UNARY)
-        case "neg":
-            return Expr(f"-{args[0].inside(PRIMARY)}", UNARY)
-        case "minimum" | "maximum" | "pymin" | "pymax" if not dtype.is_float:
-            symbol = "<" if "min" in op.fn else ">"
-            left, right = args[0].inside(RELATION + 1), args[1].inside(RELATION + 1)
-            return Expr(
-                f"{left} {symbol} {right} ? {args[0].inside(TERNARY + 1)} : {args[1].inside(TERNARY + 1)}",
-                TERNARY,
-            )
-        case "select":
-            parts = [each.inside(TERNARY + 1) for each in args]
-            return Expr(f"{parts[0]} ? {parts[1]} : {parts[2]}", TERNARY)
-        case "maximum" | "minimum":
-            symbol = "<" if op.fn == "minimum" else ">"
-            left, right = (each.inside(RELATION + 1) for each in args)
-            # NaN wins, as NumPy has it.
-            return Expr(f"{left} {symbol} {right} || {left} != {left} ? {left} : {right}", TERNARY)
-        case "pymin" | "pymax":
-            symbol = "<" if op.fn == "pymin" else ">"
-            left, right = (each.inside(RELATION + 1) for each in args)
-            return Expr(f"{right} {symbol} {left} ? {right} : {left}", TERNARY)
-        case "abs" if dtype.is_integer or dtype is dtypes.f32:
-            inside = args[0].inside(RELATION + 1)
-            if dtype is dtypes.f32:
-                # Subtracted from 0, so that -0.0 becomes 0.0.
-                return Expr(f"{inside} <= 0.0f ? 0.0f - {args[0].inside(PRIMARY)} : {inside}", TERNARY)
-            return Expr(f"{inside} < 0 ? -{args[0].inside(PRIMARY)} : {inside}", TERNARY)
-        case "isnan":
-            return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[0].inside(EQUALITY + 1)}", EQUALITY)
-        case "and" | "or" | "xor" if dtype.is_integer:
-            symbol, precedence = {"and": ("&", 8), "or": ("|", 6), "xor": ("^", 7)}[op.fn]
-            return Expr(f" {symbol} ".join(each.inside(UNARY) for each in args), precedence)
-        case "xor":
-            return Expr(f"{args[0].inside(EQUALITY + 1)} != {args[1].inside(EQUALITY + 1)}", EQUALITY)
-        case "not" if dtype.is_integer:
-            return Expr(f"~{args[0].inside(PRIMARY)}", UNARY)
-        case "floordiv" | "mod" if dtype.is_integer and not (nonnegative(op.args[0]) and _divides(op)):
-            name = "FloorDivide" if op.fn == "floordiv" else "FloorModulo"
-            return Expr(f"{name}<{CTYPES[dtype]}>({args[0]}, {args[1]})")
-        case "shl" | "shr":
-            name = "ShiftedLeft" if op.fn == "shl" else "ShiftedRight"
-            count = op.args[1].op
-            if isinstance(count, arith.Constant) and 0 <= count.value < dtype.bits:
-                symbol = "<<" if op.fn == "shl" else ">>"
-                return Expr(f"{args[0].inside(SUM)} {symbol} {args[1].inside(SUM)}", 12)
-            return Expr(f"{name}<{CTYPES[dtype]}>({args[0]}, {args[1]})")
-        case "floordiv" | "mod" if dtype.is_integer:
-            symbol = "/" if op.fn == "floordiv" else "%"
-            return Expr(f"{args[0].inside(PRODUCT)} {symbol} {args[1].inside(PRODUCT + 1)}", PRODUCT)
-        case _:
-            raise NotScalar(f"{op.fn} of one {dtype} number")
+    applied = Applied(op, [inner(arg) for arg in op.args], dtype, inner)
+    handler = _FUNCTIONS.get(op.fn)
+    if handler is None or (dtype in (dtypes.f16, dtypes.bf16) and op.fn != "select"):
+        raise applied.refused()
+    return handler(applied)
 
 
-HELPERS = {
-    "RoundUp": """// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
-}""",
-    "CopyNdToNz": """// Rows of global memory, `pitch` elements apart, to columns of fractals of `padded` rows in L1.
-template <typename T>
-__aicore__ inline void CopyNdToNz(const LocalTensor<T>& dst, const GlobalTensor<T>& src, int64_t rows, int64_t columns,
-                                  int64_t pitch, int64_t padded)
-{
-    Nd2NzParams copy;
-    copy.ndNum = 1;
-    copy.dValue = static_cast<uint16_t>(columns);
-    copy.srcNdMatrixStride = 0;
-    copy.dstNzC0Stride = static_cast<uint16_t>(padded);
-    copy.dstNzNStride = 1;
-    copy.dstNzMatrixStride = 0;
-    if (pitch <= 65535) {
-        copy.nValue = static_cast<uint16_t>(rows);
-        copy.srcDValue = static_cast<uint16_t>(pitch);
-        DataCopy(dst, src, copy);
-        return;
-    }
-    // Further than the instruction steps: row by row.
-    copy.nValue = 1;
-    copy.srcDValue = copy.dValue;
-    for (int64_t row = 0; row < rows; ++row) {
-        DataCopy(dst[row * (32 / sizeof(T))], src[row * pitch], copy);
-    }
-}""",
-    "FloorDivide": """// Python's `//`: rounded down, and 0 for a division by zero.
-template <typename T>
-__aicore__ inline T FloorDivide(T a, T b)
-{
-    if (b == 0) {
-        return 0;
-    }
-    if (b < 0 && b + 1 == 0) {
-        return static_cast<T>(0 - a);
-    }
-    const T quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}""",
-    "ShiftedLeft": """// A shift by any count: one that leaves the width shifts everything out.
-template <typename T>
-__aicore__ inline T ShiftedLeft(T a, T count)
-{
-    return count >= 0 && count < static_cast<T>(8 * sizeof(T)) ? static_cast<T>(a << count) : static_cast<T>(0);
-}""",
-    "ShiftedRight": """// A shift by any count: one that leaves the width leaves the sign alone.
-template <typename T>
-__aicore__ inline T ShiftedRight(T a, T count)
-{
-    const T all = static_cast<T>(8 * sizeof(T));
-    return count >= 0 && count < all ? static_cast<T>(a >> count) : static_cast<T>(a < 0 ? -1 : 0);
-}""",
-    "FloorModulo": """// Python's `%`: with the sign of the divisor, and 0 for a division by zero.
-template <typename T>
-__aicore__ inline T FloorModulo(T a, T b)
-{
-    if (b == 0 || (b < 0 && b + 1 == 0)) {
-        return 0;
-    }
-    const T rest = a % b;
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}""",
+def _infix(symbol: str, precedence: int, applied: Applied) -> Expr:
+    left, right = applied.args
+    return Expr(f"{left.inside(precedence)} {symbol} {right.inside(precedence + 1)}", precedence)
+
+
+def _sum(applied: Applied) -> Expr:
+    """A negative constant is subtracted."""
+    left, right = applied.args
+    if str(right).startswith("-") and isinstance(applied.op.args[1].op, arith.Constant):
+        return Expr(f"{left.inside(SUM)} - {str(right)[1:]}", SUM)
+    if applied.dtype.is_integer:
+        return Expr(f"{left.inside(SUM)} + {right.inside(SUM)}", SUM)
+    return _infix("+", SUM, applied)
+
+
+def _logical(symbol: str, precedence: int, bits: tuple[str, int], applied: Applied) -> Expr:
+    if applied.dtype is not dtypes.i1:
+        return _bits(*bits, applied)
+    # Mixed operators get their parentheses, as compilers ask for.
+    sides = [
+        f"({each})" if each.precedence in (_AND, _OR) else each.inside(precedence) for each in applied.args
+    ]
+    return Expr(f" {symbol} ".join(sides), precedence)
+
+
+def _bits(symbol: str, precedence: int, applied: Applied) -> Expr:
+    if not applied.dtype.is_integer:
+        raise applied.refused()
+    return Expr(f" {symbol} ".join(each.inside(UNARY) for each in applied.args), precedence)
+
+
+def _exclusive(applied: Applied) -> Expr:
+    if applied.dtype is dtypes.i1:
+        left, right = applied.args
+        return Expr(f"{left.inside(EQUALITY + 1)} != {right.inside(EQUALITY + 1)}", EQUALITY)
+    return _bits("^", BIT_XOR, applied)
+
+
+def _not(applied: Applied) -> Expr:
+    (arg,) = applied.args
+    if applied.dtype is dtypes.i1:
+        return Expr(f"!{arg.inside(UNARY)}", UNARY)
+    if applied.dtype.is_integer:
+        return Expr(f"~{arg.inside(PRIMARY)}", UNARY)
+    raise applied.refused()
+
+
+def _neg(applied: Applied) -> Expr:
+    return Expr(f"-{applied.args[0].inside(PRIMARY)}", UNARY)
+
+
+def _extreme(symbol: str, applied: Applied) -> Expr:
+    """NumPy's: a NaN wins."""
+    if not applied.dtype.is_float:
+        return _first_if(symbol, applied)
+    left, right = (each.inside(RELATION + 1) for each in applied.args)
+    return Expr(f"{left} {symbol} {right} || {left} != {left} ? {left} : {right}", TERNARY)
+
+
+def _python_extreme(symbol: str, applied: Applied) -> Expr:
+    """Python's: the second only where the comparison holds."""
+    if not applied.dtype.is_float:
+        return _first_if(symbol, applied)
+    left, right = (each.inside(RELATION + 1) for each in applied.args)
+    return Expr(f"{right} {symbol} {left} ? {right} : {left}", TERNARY)
+
+
+def _first_if(symbol: str, applied: Applied) -> Expr:
+    left, right = (each.inside(RELATION + 1) for each in applied.args)
+    first, second = (each.inside(TERNARY + 1) for each in applied.args)
+    return Expr(f"{left} {symbol} {right} ? {first} : {second}", TERNARY)
+
+
+def _select(applied: Applied) -> Expr:
+    condition, then, otherwise = (each.inside(TERNARY + 1) for each in applied.args)
+    return Expr(f"{condition} ? {then} : {otherwise}", TERNARY)
+
+
+def _abs(applied: Applied) -> Expr:
+    (arg,) = applied.args
+    inside, negated = arg.inside(RELATION + 1), arg.inside(PRIMARY)
+    if applied.dtype is dtypes.f32:
+        # Subtracted from 0, so that -0.0 becomes 0.0.
+        return Expr(f"{inside} <= 0.0f ? 0.0f - {negated} : {inside}", TERNARY)
+    if applied.dtype.is_integer:
+        return Expr(f"{inside} < 0 ? -{negated} : {inside}", TERNARY)
+    raise applied.refused()
+
+
+def _isnan(applied: Applied) -> Expr:
+    inside = applied.args[0].inside(EQUALITY + 1)
+    return Expr(f"{inside} != {inside}", EQUALITY)
+
+
+def _floordiv(applied: Applied) -> Expr:
+    numerator = _rounded_up(applied)
+    if not _exact(applied):
+        return _helper("FloorDivide", applied)
+    if numerator is not None:
+        type_ = CTYPES[applied.dtype]
+        return Expr(f"CeilDiv<{type_}>({applied.inner(numerator)}, {applied.args[1]})")
+    return _infix("/", PRODUCT, applied)
+
+
+def _mod(applied: Applied) -> Expr:
+    return _infix("%", PRODUCT, applied) if _exact(applied) else _helper("FloorModulo", applied)
+
+
+def _exact(applied: Applied) -> bool:
+    """Whether C++ divides as Python does."""
+    if not applied.dtype.is_integer:
+        raise applied.refused()
+    return nonnegative(applied.op.args[0]) and divides(applied.op)
+
+
+def _mul(applied: Applied) -> Expr:
+    """A quotient rounded up, times its divisor, is a size in whole units."""
+    division, unit = applied.op.args[0].op, applied.op.args[1]
+    if (
+        isinstance(division, arith.Elementwise)
+        and division.fn == "floordiv"
+        and may_inline(division.result)
+        and _same_number(division.args[1], unit)
+    ):
+        inner = Applied(division, [], applied.dtype, applied.inner)
+        numerator = _rounded_up(inner)
+        if numerator is not None and _exact(inner):
+            type_ = CTYPES[applied.dtype]
+            return Expr(f"RoundUp<{type_}>({applied.inner(numerator)}, {applied.args[1]})")
+    return _infix("*", PRODUCT, applied)
+
+
+def _rounded_up(applied: Applied) -> Value | None:
+    """What a division rounds up: `n` in `(n + (unit - 1)) / unit` and in `(n + unit - 1) / unit`."""
+    total, unit = applied.op.args
+    if not isinstance(total.op, arith.Elementwise) or not may_inline(total):
+        return None
+    fn, args = total.op.fn, total.op.args
+    divisor = _number(unit)
+    if fn == "add" and divisor is not None and _number(args[1]) == divisor - 1:
+        return args[0]
+    if fn != "sub" or _number(args[1]) != 1 or not may_inline(args[0]):
+        return None
+    inside = args[0].op
+    whole = isinstance(inside, arith.Elementwise) and inside.fn == "add" and inside.args[1] is unit
+    return inside.operands[0] if whole and inside is not None else None
+
+
+def _number(value: Value) -> int | None:
+    return int(value.op.value) if isinstance(value.op, arith.Constant) else None
+
+
+def _same_number(one: Value, other: Value) -> bool:
+    return one is other or (_number(one) is not None and _number(one) == _number(other))
+
+
+def _shift(symbol: str, helper: str, applied: Applied) -> Expr:
+    count = _number(applied.op.args[1])
+    if count is not None and 0 <= count < applied.dtype.bits:
+        return Expr(f" {symbol} ".join(each.inside(SUM) for each in applied.args), SHIFT)
+    return _helper(helper, applied)
+
+
+def _helper(name: str, applied: Applied) -> Expr:
+    return Expr(f"{name}<{CTYPES[applied.dtype]}>({', '.join(map(str, applied.args))})")
+
+
+_FUNCTIONS: dict[str, Callable[[Applied], Expr]] = {
+    "add": _sum,
+    "sub": partial(_infix, "-", SUM),
+    "mul": _mul,
+    "div": partial(_infix, "/", PRODUCT),
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "lt": partial(_infix, "<", RELATION),
+    "le": partial(_infix, "<=", RELATION),
+    "gt": partial(_infix, ">", RELATION),
+    "ge": partial(_infix, ">=", RELATION),
+    "eq": partial(_infix, "==", EQUALITY),
+    "ne": partial(_infix, "!=", EQUALITY),
+    "and": partial(_logical, "&&", _AND, ("&", BIT_AND)),
+    "or": partial(_logical, "||", _OR, ("|", BIT_OR)),
+    "xor": _exclusive,
+    "not": _not,
+    "neg": _neg,
+    "minimum": partial(_extreme, "<"),
+    "maximum": partial(_extreme, ">"),
+    "pymin": partial(_python_extreme, "<"),
+    "pymax": partial(_python_extreme, ">"),
+    "select": _select,
+    "abs": _abs,
+    "isnan": _isnan,
+    "shl": partial(_shift, "<<", "ShiftedLeft"),
+    "shr": partial(_shift, ">>", "ShiftedRight"),
 }
-"""Functions that the expressions of a file may call, in the order in which they are defined."""
 
-_GROWING = frozenset(("add", "mul", "minimum", "maximum", "floordiv", "mod"))
-
-
-def nonnegative(value: Value, depth: int = 12) -> bool:
-    """Whether an i64 is told to be no less than zero by how it is computed, so that C++ divides as Python does."""
-    if isinstance(value.owner, Block):
-        loop = value.owner.parent_op
-        return isinstance(loop, scf.For) and value.index == 0 and nonnegative(loop.lower)
-    match value.owner:
-        case arith.Constant(value=number):
-            return number >= 0
-        case func.Size() | asc.CoreNumber() | asc_cube.RoundUp():
-            return True
-        case arith.Elementwise(fn="sub", args=[whole, Value(owner=arith.Constant(value=1))]) if depth:
-            return _positive(whole, depth - 1)
-        case arith.Elementwise(fn="maximum", args=args) if depth:
-            return any(nonnegative(arg, depth - 1) for arg in args)
-        case arith.Elementwise(fn="sub", args=[whole, Value(owner=Block()) as counter]):
-            loop = counter.block.parent_op if counter.block is not None else None
-            return isinstance(loop, scf.For) and counter.index == 0 and loop.upper is whole
-        case arith.Elementwise(fn="select", args=args) if depth:
-            return all(nonnegative(arg, depth - 1) for arg in args[1:])
-        case arith.Elementwise(fn=fn, args=args) if fn in _GROWING and depth:
-            return all(nonnegative(arg, depth - 1) for arg in args)
-        case _:
-            return False
+_OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
 
-def _divides(op: arith.Elementwise) -> bool:
-    """Whether the divisor cannot be zero: it is no size, or a loop up to that size is around the division.
-
-    Divisors that the lowering makes of sizes are positive wherever there is work.
-    """
-    divisor, region = op.args[1], op.parent
-    while region is not None and region.parent_op is not None:
-        loop = region.parent_op
-        if isinstance(loop, scf.For) and loop.upper is divisor and nonnegative(loop.lower):
-            return True
-        region = loop.parent
-    return nonnegative(divisor) and not _of_sizes(divisor)
-
-
-def _of_sizes(value: Value, depth: int = 12) -> bool:
-    """Whether a value is a size, or a sum or product of sizes, as a kernel spells it."""
-    match value.owner:
-        case func.Size():
-            return True
-        case arith.Elementwise(fn="add" | "mul", args=args) if depth:
-            return any(_of_sizes(arg, depth - 1) for arg in args)
-        case _:
-            return False
-
-
-def _positive(value: Value, depth: int) -> bool:
-    """Whether an i64 is told to be no less than one by how it is computed."""
-    match value.owner:
-        case arith.Constant(value=number):
-            return number >= 1
-        case arith.Elementwise(fn="maximum", args=args) if depth:
-            return any(_positive(arg, depth - 1) for arg in args)
-        case arith.Elementwise(fn="minimum", args=args) if depth:
-            return all(_positive(arg, depth - 1) for arg in args)
-        case arith.Elementwise(fn="add", args=args) if depth:
-            signs = [_positive(arg, depth - 1) for arg in args]
-            return any(signs) and all(
-                s or nonnegative(a, depth - 1) for s, a in zip(signs, args, strict=True)
-            )
-        case _:
-            return False
+def negated(value: Value, inner: Inner) -> Expr:
+    """The opposite of a condition: of integers by the opposite comparison, else behind an exclamation mark."""
+    op = value.op
+    opposite = isinstance(op, arith.Elementwise) and op.fn in _OPPOSITE and may_inline(value)
+    if opposite and isinstance(op, arith.Elementwise) and dtype_of(op.args[0].type).is_integer:
+        args = [inner(arg) for arg in op.args]
+        return _FUNCTIONS[_OPPOSITE[op.fn]](Applied(op, args, dtype_of(op.args[0].type), inner))
+    return Expr(f"!{inner(value).inside(UNARY)}", UNARY)

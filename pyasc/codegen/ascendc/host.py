@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from pyasc.codegen.ascendc.expressions import CTYPES, HELPERS, literal
+from pyasc.codegen.ascendc.helpers import HELPERS
 from pyasc.codegen.ascendc.host_scalars import HOST_HELPERS, host_scalar
-from pyasc.codegen.ascendc.names import VendorNames
+from pyasc.codegen.ascendc.inlining import hint_of, may_inline
 from pyasc.codegen.ascendc.render import INDENT, broken
+from pyasc.codegen.ascendc.spelling import CTYPES, literal
 from pyasc.codegen.cpp.nodes import Expr
+from pyasc.codegen.names import VendorNames
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, func, py, scf
@@ -64,7 +66,7 @@ class _Writer:
         self.entries = entries
         self.names = VendorNames()
         for name in ("launch", "context", "failed"):
-            self.names.fresh(name)
+            self.names.reserve(name)
         self.texts: dict[Value, Expr] = {}
         self.lines: list[str] = []
         self.checks = 0
@@ -86,8 +88,10 @@ class _Writer:
         op = value.op
         if isinstance(op, arith.Constant):
             return literal(op.value, dtype_of(op.result.type))
-        assert isinstance(op, func.Size)
-        return Expr(self.sizes[op.symbol])
+        if isinstance(op, func.Size):
+            return Expr(self.sizes[op.symbol])
+        assert op is not None
+        return host_scalar(op, self.text)
 
     def run(self) -> None:
         """One statement an operation."""
@@ -112,11 +116,16 @@ class _Writer:
             case func.Launch():
                 self._launch(op, indent)
             case _:
-                value = op.results[0]
-                made = host_scalar(op, self.text)
-                name = self.names.fresh(value.name or "value")
-                self.texts[value] = Expr(name)
-                self._line(indent, f"const {_HOST_TYPES[dtype_of(value.type)]} {name} = {made};")
+                self._scalar(op, indent)
+
+    def _scalar(self, op: Operation, indent: str) -> None:
+        (value,) = op.results
+        if may_inline(value):
+            return
+        made = host_scalar(op, self.text)
+        name = self.names.fresh(value.name or hint_of(value))
+        self.texts[value] = Expr(name)
+        self._line(indent, f"const {_HOST_TYPES[dtype_of(value.type)]} {name} = {made};")
 
     def _line(self, indent: str, text: str) -> None:
         self.lines.append(indent + text)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from pyasc.codegen.ascendc.expressions import CTYPES, Inner, NotScalar, scalar
+from pyasc.codegen.ascendc.expressions import Inner, NotScalar, scalar
+from pyasc.codegen.ascendc.spelling import CTYPES
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.ir import dtypes
 from pyasc.ir.core import Operation

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 class Node:
     """A statement. `comment` names the source line it came from, or is empty."""
 
-    comment: str = field(default="", kw_only=True)
+    comment: str = field(default="", kw_only=True, compare=False)
 
 
 @dataclass(slots=True)
@@ -64,11 +64,12 @@ class Variable:
 
 @dataclass(slots=True)
 class Method(Node):
-    """A method of the kernel class."""
+    """A method of the kernel class. `base` is its name without a number."""
 
     name: str
     params: tuple[Variable, ...]
     body: list[Node]
+    base: str = ""
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from string import Formatter
 
 from pyasc.codegen.cpp import functions, nodes, vectors
 from pyasc.codegen.cpp.hoist import hoist_buffers
-from pyasc.codegen.cpp.names import Names
 from pyasc.codegen.cpp.nodes import PRIMARY, Expr
 from pyasc.codegen.cpp.values import Buffer, add_all, may_inline, multiply, size_expression
+from pyasc.codegen.names import Names
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.location import Location

@@ -13,6 +13,9 @@ from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.traits import EFFECT, ISOLATED, NO_TERMINATOR, PURE, SINGLE_BLOCK, TERMINATOR
 from pyasc.ir.types import RefType, ScalarType, TensorType, Type
 
+ADDED = "pyasc."
+"""How names of parameters start that passes add for themselves. Python has no such names, so nothing clashes."""
+
 
 class Module(Operation, name="func.module", traits=[ISOLATED, SINGLE_BLOCK, NO_TERMINATOR]):
     """The unit of compilation: a list of functions."""

@@ -38,7 +38,7 @@ template <typename... A>
 inline uint32_t kernel_arguments(void (*)(A...), uint32_t* bytes)
 {
     const uint32_t sizes[] = {sizeof(A)..., 0};
-    for (uint32_t i = 0; i < sizeof...(A); ++i) {
+    for (uint32_t i = 0; bytes != nullptr && i < sizeof...(A); ++i) {
         bytes[i] = sizes[i];
     }
     return sizeof...(A);
@@ -50,9 +50,9 @@ inline uint32_t kernel_arguments(void (*)(A...), uint32_t* bytes)
 #define PYASC_MODEL_EXPORT(NAME)                                                                                   \
     extern "C" __attribute__((visibility("default"))) void pyasc_model_call_##NAME(const void* const* args)         \
     {                                                                                                              \
-        pyasc_model::call_kernel(NAME, args);                                                                      \
+        pyasc_model::call_kernel(::NAME, args);                                                                    \
     }                                                                                                              \
     extern "C" __attribute__((visibility("default"))) uint32_t pyasc_model_args_##NAME(uint32_t* bytes)             \
     {                                                                                                              \
-        return pyasc_model::kernel_arguments(NAME, bytes);                                                         \
+        return pyasc_model::kernel_arguments(::NAME, bytes);                                                       \
     }

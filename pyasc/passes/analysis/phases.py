@@ -22,7 +22,7 @@ from pyasc.passes.analysis.tile_legalise import refuse
 HOST_SUFFIX = "_host"
 """What is added to a kernel's symbol for the function that runs on the host."""
 
-FAULT = "pyasc_fault"
+FAULT = f"{func.ADDED}faults"
 """The parameter that tells the host which check failed: its number from 1, then the values it reports."""
 FAULT_SUFFIX = "_fault_"
 """Before the number of a check, in the name of the function that raises it on the host."""

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of contents of the emitter: the handler of each operation that a kernel at the ascend level may have."""
+
+from __future__ import annotations
+
+from pyasc.codegen.ascendc import control, handlers
+from pyasc.codegen.ascendc.cube import CUBE_CALLS
+from pyasc.codegen.ascendc.statements import Handlers
+from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector, func, scf
+
+HANDLERS: Handlers = {
+    arith.Cast: handlers.pure,
+    arith.Constant: handlers.nothing,
+    arith.Elementwise: handlers.pure,
+    asc.AllocTensor: handlers.alloc_tensor,
+    asc.Buf: handlers.nothing,
+    asc.CoreNumber: handlers.pure,
+    asc.DataCacheCleanAndInvalid: handlers.clean_cache,
+    asc.DataCopy: handlers.vector,
+    asc.DataCopyPad: handlers.copy_pad,
+    asc.DeQue: handlers.deque,
+    asc.End: handlers.nothing,
+    asc.EnQue: handlers.enque,
+    asc.FetchEventID: handlers.fetch_event,
+    asc.Flag: handlers.flag,
+    asc.FreeTensor: handlers.free_tensor,
+    asc.Get: handlers.get,
+    asc.GetValue: handlers.get_value,
+    asc.InitBuf: handlers.init_buf,
+    asc.InitQueue: handlers.init_queue,
+    asc.KernelType: handlers.nothing,
+    asc.Leave: handlers.leave,
+    asc.Method: control.method,
+    asc.Offset: handlers.nothing,
+    asc.Pipe: handlers.nothing,
+    asc.PipeBarrier: handlers.vector,
+    asc.Printf: handlers.printf,
+    asc.Queue: handlers.nothing,
+    asc.ReinterpretCast: handlers.reinterpret_cast,
+    asc.SetGlobalBuffer: handlers.set_global_buffer,
+    asc.SetValue: handlers.set_value,
+    asc_cube.RoundUp: handlers.pure,
+    asc_vector.Advanced: handlers.vector,
+    asc_vector.Binary: handlers.vector,
+    asc_vector.Brcb: handlers.vector,
+    asc_vector.Cast: handlers.vector,
+    asc_vector.Compare: handlers.vector,
+    asc_vector.CreateVecIndex: handlers.vector,
+    asc_vector.Duplicate: handlers.vector,
+    asc_vector.Gather: handlers.vector,
+    asc_vector.GatherMask: handlers.gather_mask,
+    asc_vector.MaskMode: handlers.vector,
+    asc_vector.Reduce: handlers.vector,
+    asc_vector.Select: handlers.vector,
+    asc_vector.SetVectorMask: handlers.vector,
+    asc_vector.TensorScalar: handlers.vector,
+    asc_vector.Unary: handlers.vector,
+    asc_vector.WholeReduce: handlers.vector,
+    func.Return: handlers.nothing,
+    func.Size: handlers.nothing,
+    scf.For: control.for_loop,
+    scf.If: control.if_branch,
+    scf.While: control.while_loop,
+    scf.Yield: handlers.nothing,
+    **dict.fromkeys(CUBE_CALLS, handlers.cube),
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How dtypes and numbers are spelt in Ascend C."""
+
+from __future__ import annotations
+
+import math
+
+from pyasc.codegen.cpp.nodes import PRIMARY, UNARY, Expr
+from pyasc.ir import dtypes
+from pyasc.ir.core import Value
+from pyasc.ir.dtypes import DType
+from pyasc.ir.types import dtype_of
+
+CTYPES = {
+    dtypes.f16: "half",
+    dtypes.bf16: "bfloat16_t",
+    dtypes.f32: "float",
+    dtypes.i1: "bool",
+    **{d: f"{'u' if d.kind == 'u' else ''}int{d.bits}_t" for d in dtypes.ALL if d.is_integer},
+}
+"""The C++ name of each dtype that a kernel may hold."""
+
+CTYPE_BYTES = {name: dtype.bytes for dtype, name in CTYPES.items()}
+"""The size of each of them."""
+
+NAMED_CTYPES = {dtype.name: text for dtype, text in CTYPES.items()}
+"""The same by the names of dtypes, as attributes of operations have them."""
+
+
+def element(value: Value) -> str:
+    """The C++ name of a value's dtype."""
+    return CTYPES[dtype_of(value.type)]
+
+
+def literal(value: bool | int | float, dtype: DType) -> Expr:
+    """A number of a dtype, so that template arguments are deduced from it alone."""
+    if dtype is dtypes.i1:
+        return Expr("true" if value else "false")
+    text = _float(float(value)) if dtype.is_float else str(int(value))
+    # The number behind the sign of the least int32 does not fit, so it would be a long one.
+    least = dtype is dtypes.i32 and value == -(1 << 31)
+    if dtype in (dtypes.f32, dtypes.i32, dtypes.i64, dtypes.u64) and not least:
+        return Expr(text, UNARY if text.startswith("-") else PRIMARY)
+    return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
+
+
+def zero(dtype: DType) -> str:
+    """What a member of a dtype starts as."""
+    return str(literal(0, dtype)) if dtype in (dtypes.i1, dtypes.f32) else "0"
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return '__builtin_nanf("")'
+    if math.isinf(value):
+        return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
+    return f"{value!r}f"
