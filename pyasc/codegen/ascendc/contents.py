@@ -39,6 +39,7 @@ HANDLERS: Handlers = {
     asc.ReinterpretCast: handlers.reinterpret_cast,
     asc.SetGlobalBuffer: handlers.set_global_buffer,
     asc.SetValue: handlers.set_value,
+    asc_cube.InitConstValue: handlers.init_const,
     asc_cube.RoundUp: handlers.pure,
     asc_vector.Advanced: handlers.vector,
     asc_vector.Binary: handlers.vector,

@@ -119,11 +119,6 @@ def _load(op: asc_cube.LoadData | asc_cube.LoadDataWithTranspose, struct: str, a
     return f"{name}({at.text(op.dst)}, {at.text(op.src)}, {struct})"
 
 
-def _init(op: asc_cube.InitConstValue, struct: str, at: Speller) -> str:
-    sizes = ", ".join(at.narrowed(value, "uint16_t") for value in (op.repeat, op.blocks, op.gap))
-    return f"InitConstValue({at.text(op.dst)}, InitConstValueParams<{element(op.dst)}>({sizes}, {at.text(op.value)}))"
-
-
 def _mmad(op: asc_cube.Mmad, struct: str, at: Speller) -> str:
     operands = (op.dst, op.fm, op.filter, *op.bias)
     return f"Mmad({', '.join(str(at.text(value)) for value in operands)}, {struct})"
@@ -146,7 +141,6 @@ _PRINTERS: Mapping[type[Operation], Callable[[Any, str, Speller], str]] = {
     asc_cube.Nd2Nz: _nd2nz,
     asc_cube.LoadData: _load,
     asc_cube.LoadDataWithTranspose: _load,
-    asc_cube.InitConstValue: _init,
     asc_cube.Mmad: _mmad,
     asc_cube.Fixpipe: _fixpipe,
     asc.SetAtomic: _set_atomic,

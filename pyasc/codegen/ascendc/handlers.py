@@ -10,7 +10,7 @@ from pyasc.codegen.ascendc.spelling import CTYPE_BYTES, element, literal
 from pyasc.codegen.ascendc.statements import Statements
 from pyasc.codegen.cpp.nodes import PRODUCT
 from pyasc.ir.core import Operation, Value
-from pyasc.ir.dialects import arith, asc, asc_vector
+from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector
 from pyasc.ir.types import OpaqueType, RefType, dtype_of
 
 _PATTERNS = ("", "EVEN", "ODD", "FIRST_OF_4", "SECOND_OF_4", "THIRD_OF_4", "FOURTH_OF_4", "ALL")
@@ -125,6 +125,15 @@ def cube(at: Statements, op: Operation) -> None:
     """A call of the cube unit, behind the struct that it takes."""
     struct = cube_struct(op, at)
     at.say(cube_call(op, "" if struct is None else filled(at, struct), at))
+
+
+def init_const(at: Statements, op: asc_cube.InitConstValue) -> None:
+    """A number in parts of L1, L0A or L0B, behind what says which."""
+    sizes = ", ".join(at.narrowed(value, "uint16_t") for value in (op.repeat, op.blocks, op.gap))
+    params = f"{sizes}, {at.text(op.value)}"
+    declaration = f"const InitConstValueParams<{element(op.dst)}> {{name}}({params})"
+    zero = at.once(("InitConstValueParams", element(op.dst), params), "zero", declaration)
+    at.say(f"InitConstValue({at.text(op.dst)}, {zero})")
 
 
 def filled(at: Statements, struct: Struct) -> str:

@@ -155,14 +155,13 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> qL0Zero = qL0Queue.AllocTensor<half>();
-        InitConstValue(qL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(rowsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        InitConstValue(qL0Zero, zero);
         qL0Queue.EnQue(qL0Zero);
         LocalTensor<half> kL0Zero = kL0Queue.AllocTensor<half>();
-        InitConstValue(kL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(columnsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+                                                static_cast<half>(0.0f));
+        InitConstValue(kL0Zero, zero_1);
         kL0Queue.EnQue(kL0Zero);
         LocalTensor<half> qL0 = qL0Queue.DeQue<half>();
         LocalTensor<half> kL0 = kL0Queue.DeQue<half>();
@@ -679,14 +678,13 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> leftL0Zero = leftL0Queue.AllocTensor<half>();
-        InitConstValue(leftL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(rowsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        InitConstValue(leftL0Zero, zero);
         leftL0Queue.EnQue(leftL0Zero);
         LocalTensor<half> vL0Zero = vL0Queue.AllocTensor<half>();
-        InitConstValue(vL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(columnsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+                                                static_cast<half>(0.0f));
+        InitConstValue(vL0Zero, zero_1);
         vL0Queue.EnQue(vL0Zero);
         LocalTensor<half> leftL0 = leftL0Queue.DeQue<half>();
         LocalTensor<half> vL0 = vL0Queue.DeQue<half>();
@@ -713,10 +711,10 @@ private:
         LocalTensor<half> vL1 = vL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(vL1, vGm[k * D + j], depth, columns, D, depthPadded);
         if (depth < depthPadded) {
-            InitConstValue(vL1[depth * 16],
-                           InitConstValueParams<half>(static_cast<uint16_t>(columnsPadded / 16),
-                                                      static_cast<uint16_t>(depthPadded - depth),
-                                                      static_cast<uint16_t>(depth), static_cast<half>(0.0f)));
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 16),
+                                                  static_cast<uint16_t>(depthPadded - depth),
+                                                  static_cast<uint16_t>(depth), static_cast<half>(0.0f));
+            InitConstValue(vL1[depth * 16], zero);
         }
         vL1Queue.EnQue(vL1);
     }

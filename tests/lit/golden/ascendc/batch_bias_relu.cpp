@@ -161,10 +161,12 @@ private:
                                  const LocalTensor<float>& biasTable)
     {
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        InitConstValue(xL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        InitConstValue(xL0Zero, zero);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        InitConstValue(wL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        InitConstValue(wL0Zero, zero_1);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
@@ -185,8 +187,8 @@ private:
         CopyNdToNz<float>(xL1, xGm[(batch * M + i) * K + k], rows, depth, K, rowsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
-            InitConstValue(xL1[filled * rowsPadded],
-                           InitConstValueParams<float>(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f));
+            const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f);
+            InitConstValue(xL1[filled * rowsPadded], zero);
         }
         xL1Queue.EnQue(xL1);
     }
@@ -198,8 +200,8 @@ private:
         CopyNdToNz<float>(wL1, wGm[(batch * N + j) * K + k], columns, depth, K, columnsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
-            InitConstValue(wL1[filled * columnsPadded],
-                           InitConstValueParams<float>(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f));
+            const InitConstValueParams<float> zero(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f);
+            InitConstValue(wL1[filled * columnsPadded], zero);
         }
         wL1Queue.EnQue(wL1);
     }

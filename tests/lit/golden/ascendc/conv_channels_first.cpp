@@ -145,10 +145,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        InitConstValue(wL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        InitConstValue(wL0Zero, zero);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        InitConstValue(xL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        InitConstValue(xL0Zero, zero_1);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
@@ -169,8 +171,8 @@ private:
         CopyNdToNz<float>(wL1, wGm[f * all + k], rows, depth, all, rowsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
-            InitConstValue(wL1[filled * rowsPadded],
-                           InitConstValueParams<float>(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f));
+            const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f);
+            InitConstValue(wL1[filled * rowsPadded], zero);
         }
         wL1Queue.EnQue(wL1);
     }
@@ -188,10 +190,9 @@ private:
         }
         const int64_t left = depth % 16;
         if (left > 0) {
-            InitConstValue(xL1[(depth - left) * columnsPadded + left * 8],
-                           InitConstValueParams<float>(static_cast<uint16_t>(columnsPadded / 8),
-                                                       static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left),
-                                                       0.0f));
+            const InitConstValueParams<float> zero(static_cast<uint16_t>(columnsPadded / 8),
+                                                   static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left), 0.0f);
+            InitConstValue(xL1[(depth - left) * columnsPadded + left * 8], zero);
         }
         xL1Queue.EnQue(xL1);
     }

@@ -148,14 +148,13 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> xL0Zero = xL0Queue.AllocTensor<half>();
-        InitConstValue(xL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(rowsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        InitConstValue(xL0Zero, zero);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<half> wL0Zero = wL0Queue.AllocTensor<half>();
-        InitConstValue(wL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(columnsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+                                                static_cast<half>(0.0f));
+        InitConstValue(wL0Zero, zero_1);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<half> xL0 = xL0Queue.DeQue<half>();
         LocalTensor<half> wL0 = wL0Queue.DeQue<half>();
@@ -183,10 +182,10 @@ private:
         LocalTensor<half> wL1 = wL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(wL1, wGm[((p * 3 + q) * C + c) * F + f], depth, columns, F, depthPadded);
         if (depth < depthPadded) {
-            InitConstValue(wL1[depth * 16],
-                           InitConstValueParams<half>(static_cast<uint16_t>(columnsPadded / 16),
-                                                      static_cast<uint16_t>(depthPadded - depth),
-                                                      static_cast<uint16_t>(depth), static_cast<half>(0.0f)));
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 16),
+                                                  static_cast<uint16_t>(depthPadded - depth),
+                                                  static_cast<uint16_t>(depth), static_cast<half>(0.0f));
+            InitConstValue(wL1[depth * 16], zero);
         }
         wL1Queue.EnQue(wL1);
     }

@@ -131,14 +131,13 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<int32_t>& sum)
     {
         LocalTensor<int8_t> aL0Zero = aL0Queue.AllocTensor<int8_t>();
-        InitConstValue(aL0Zero.ReinterpretCast<half>(),
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(rowsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        InitConstValue(aL0Zero.ReinterpretCast<half>(), zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<int8_t> bL0Zero = bL0Queue.AllocTensor<int8_t>();
-        InitConstValue(bL0Zero.ReinterpretCast<half>(),
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(columnsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+                                                static_cast<half>(0.0f));
+        InitConstValue(bL0Zero.ReinterpretCast<half>(), zero_1);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<int8_t> aL0 = aL0Queue.DeQue<int8_t>();
         LocalTensor<int8_t> bL0 = bL0Queue.DeQue<int8_t>();
@@ -158,10 +157,10 @@ private:
         LocalTensor<int8_t> aL1 = aL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(aL1, aGm[k * M + i], depth, rows, M, depthPadded);
         if (depth < depthPadded) {
-            InitConstValue(aL1[depth * 32].ReinterpretCast<half>(),
-                           InitConstValueParams<half>(static_cast<uint16_t>(rowsPadded / 32),
-                                                      static_cast<uint16_t>(depthPadded - depth),
-                                                      static_cast<uint16_t>(depth), static_cast<half>(0.0f)));
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(rowsPadded / 32),
+                                                  static_cast<uint16_t>(depthPadded - depth),
+                                                  static_cast<uint16_t>(depth), static_cast<half>(0.0f));
+            InitConstValue(aL1[depth * 32].ReinterpretCast<half>(), zero);
         }
         aL1Queue.EnQue(aL1);
     }
@@ -172,10 +171,10 @@ private:
         LocalTensor<int8_t> bL1 = bL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(bL1, bGm[k * N + j], depth, columns, N, depthPadded);
         if (depth < depthPadded) {
-            InitConstValue(bL1[depth * 32].ReinterpretCast<half>(),
-                           InitConstValueParams<half>(static_cast<uint16_t>(columnsPadded / 32),
-                                                      static_cast<uint16_t>(depthPadded - depth),
-                                                      static_cast<uint16_t>(depth), static_cast<half>(0.0f)));
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 32),
+                                                  static_cast<uint16_t>(depthPadded - depth),
+                                                  static_cast<uint16_t>(depth), static_cast<half>(0.0f));
+            InitConstValue(bL1[depth * 32].ReinterpretCast<half>(), zero);
         }
         bL1Queue.EnQue(bL1);
     }

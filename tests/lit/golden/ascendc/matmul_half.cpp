@@ -131,14 +131,13 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> aL0Zero = aL0Queue.AllocTensor<half>();
-        InitConstValue(aL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(rowsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        InitConstValue(aL0Zero, zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<half> bL0Zero = bL0Queue.AllocTensor<half>();
-        InitConstValue(bL0Zero,
-                       InitConstValueParams<half>(1, static_cast<uint16_t>(columnsPadded / 16), 0,
-                                                  static_cast<half>(0.0f)));
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+                                                static_cast<half>(0.0f));
+        InitConstValue(bL0Zero, zero_1);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<half> aL0 = aL0Queue.DeQue<half>();
         LocalTensor<half> bL0 = bL0Queue.DeQue<half>();
@@ -165,10 +164,10 @@ private:
         LocalTensor<half> bL1 = bL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(bL1, bGm[k * N + j], depth, columns, N, depthPadded);
         if (depth < depthPadded) {
-            InitConstValue(bL1[depth * 16],
-                           InitConstValueParams<half>(static_cast<uint16_t>(columnsPadded / 16),
-                                                      static_cast<uint16_t>(depthPadded - depth),
-                                                      static_cast<uint16_t>(depth), static_cast<half>(0.0f)));
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 16),
+                                                  static_cast<uint16_t>(depthPadded - depth),
+                                                  static_cast<uint16_t>(depth), static_cast<half>(0.0f));
+            InitConstValue(bL1[depth * 16], zero);
         }
         bL1Queue.EnQue(bL1);
     }

@@ -131,10 +131,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> aL0Zero = aL0Queue.AllocTensor<float>();
-        InitConstValue(aL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        InitConstValue(aL0Zero, zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<float> bL0Zero = bL0Queue.AllocTensor<float>();
-        InitConstValue(bL0Zero, InitConstValueParams<float>(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f));
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        InitConstValue(bL0Zero, zero_1);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<float> aL0 = aL0Queue.DeQue<float>();
         LocalTensor<float> bL0 = bL0Queue.DeQue<float>();
@@ -159,10 +161,9 @@ private:
         }
         const int64_t left = depth % 16;
         if (left > 0) {
-            InitConstValue(aL1[(depth - left) * rowsPadded + left * 8],
-                           InitConstValueParams<float>(static_cast<uint16_t>(rowsPadded / 8),
-                                                       static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left),
-                                                       0.0f));
+            const InitConstValueParams<float> zero(static_cast<uint16_t>(rowsPadded / 8),
+                                                   static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left), 0.0f);
+            InitConstValue(aL1[(depth - left) * rowsPadded + left * 8], zero);
         }
         aL1Queue.EnQue(aL1);
     }
@@ -174,8 +175,8 @@ private:
         CopyNdToNz<float>(bL1, bGm[j * K + k], columns, depth, K, columnsPadded);
         const int64_t filled = RoundUp<int64_t>(depth, 8);
         if (filled < depthPadded) {
-            InitConstValue(bL1[filled * columnsPadded],
-                           InitConstValueParams<float>(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f));
+            const InitConstValueParams<float> zero(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f);
+            InitConstValue(bL1[filled * columnsPadded], zero);
         }
         bL1Queue.EnQue(bL1);
     }
