@@ -49,6 +49,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "serialise-updates",
         "lower-structured",
         "watch-reads",
+        "watch-floats",
         "locate-checks",
         "cleanup",
     ),
@@ -68,6 +69,23 @@ def ascend_pipeline(soc: str, level: str = "ascend") -> str:
     """The pipeline down to Ascend C calls, or to the level `"tile"`, for one SoC."""
     tiles = f"lower-to-tiles{{soc={soc}}}"
     return ",".join(tiles if name == "lower-to-tiles" else name for name in _flat(level))
+
+
+def watching(pipeline: str) -> str:
+    """A pipeline down to Ascend C for a kernel whose floats are watched: loops stay loops, with checks in them."""
+    names = pipeline.split(",") if "," in pipeline else _flat(pipeline)
+    below = names[names.index("fuse") + 1 :]
+    return ",".join(
+        [
+            *_flat("loop"),
+            "serialise-updates",
+            "lower-structured",
+            "watch-floats",
+            "locate-checks",
+            "cleanup",
+            *below,
+        ]
+    )
 
 
 def _flat(name: str) -> list[str]:

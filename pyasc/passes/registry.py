@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "serialise-updates": "pyasc.passes.serialise_updates:SerialiseUpdates",
     "watch-races": "pyasc.passes.watch_races:WatchRaces",
     "watch-reads": "pyasc.passes.watch_reads:WatchReads",
+    "watch-floats": "pyasc.passes.watch_floats:WatchFloats",
     "locate-checks": "pyasc.passes.locate_checks:LocateChecks",
     "split-checks": "pyasc.passes.split_checks:SplitChecks",
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from pyasc.ir.dialects import asc, py
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.sizes import lift
 from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT_SUFFIX, HOST_SUFFIX
 from pyasc.runtime.abi import ArrayParam, KernelABI, ScalarParam, numpy_dtype
 from pyasc.runtime.compiler import LoweredKernel
@@ -94,14 +96,21 @@ class LaunchPlan:
         return made
 
     def fail(self, phase: Phase, fault: Sequence[int]) -> None:
-        """Raise what the check that a phase reports stands for: its number, then the values."""
+        """Raise what the check that a phase reports stands for: its number, the values, then the core."""
         function = self.module.function(f"{phase.entry}{FAULT_SUFFIX}{fault[0]}")
         check = next(op for op in function.body.block if isinstance(op, py.Check))
-        self._raise(check, [int(value) for value in fault[1 : 1 + len(function.params)]])
+        types = [dtype_of(param.type) for param in function.params]
+        values = [_reported(int(word), dtype) for word, dtype in zip(fault[1:], types, strict=False)]
+        self._raise(check, values, int(fault[FAULT_WORDS - 1]))
 
-    def _raise(self, check: Operation, values: list[Any]) -> None:
+    def _raise(self, check: Operation, values: list[Any], core: int | None = None) -> None:
         assert isinstance(check, py.Check)
-        Faults(self.abi.name, (Site(check.error, check.message, check.loc),)).fail(1, values)
+        Faults(self.abi.name, (Site(check.error, check.message, check.loc),), core).fail(1, values)
+
+
+def _reported(word: int, dtype: dtypes.DType) -> float:
+    """A value in the record of a failure: an int, or a float by its bits in float32."""
+    return struct.unpack("<f", struct.pack("<I", word & 0xFFFFFFFF))[0] if dtype.is_float else word
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,9 @@ def emit(kernels: Sequence[LoweredKernel]) -> Unit:
 
 
 def _faults(kernel: LoweredKernel, emitted: EmittedKernel) -> Faults:
-    return Faults(kernel.abi.name, tuple(Site(s.error, s.message, s.loc) for s in emitted.sites))
+    # The loops of a debug build all run on the calling thread.
+    core = 0 if kernel.line_comments else None
+    return Faults(kernel.abi.name, tuple(Site(s.error, s.message, s.loc) for s in emitted.sites), core)
 
 
 def _dump_source(kernels: Iterable[LoweredKernel], emitted: EmittedUnit) -> None:

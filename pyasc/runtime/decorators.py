@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from pyasc.runtime.kernel import Kernel
@@ -24,6 +24,7 @@ def kernel(
     name: str | None = None,
     autotune: bool = False,
     tolerance: float = 1e-3,
+    watch: str | Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a kernel of a Python function: bare, or with options (see `KernelOptions`).

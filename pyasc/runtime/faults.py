@@ -40,10 +40,11 @@ class Site(Record):
 
 
 class Faults(Record):
-    """The check sites of one kernel, by number from 1."""
+    """The check sites of one kernel, by number from 1. `core` is the one that found a failure, where that is known."""
 
     kernel: str
     sites: tuple[Site, ...]
+    core: int | None = None
 
     def fail(self, status: int, values: Sequence[int]) -> None:
         """Raise what `status` (not 0) stands for; `values` are those of the fault."""
@@ -66,11 +67,12 @@ class Faults(Record):
             text = _Fields().format(site.message, *values)
         except (IndexError, KeyError, ValueError):
             text = f"{site.message} {values}"
+        kernel = f"kernel `{self.kernel}`" + ("" if self.core is None else f" on core {self.core}")
         if not site.loc.known:
-            return f"{text}\n  in kernel `{self.kernel}`"
+            return f"{text}\n  in {kernel}"
         line = linecache.getline(site.loc.file, site.loc.line).strip()
         shown = f"\n    {line}" if line else ""
-        return f"{text}\n  in kernel `{self.kernel}`, {site.loc.file}:{site.loc.line}{shown}"
+        return f"{text}\n  in {kernel}, {site.loc.file}:{site.loc.line}{shown}"
 
 
 def failed_kernel(error: BaseException) -> str | None:

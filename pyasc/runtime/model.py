@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyasc import knobs
+from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT
 from pyasc.runtime.faults import Faults
 from pyasc.runtime.files import write_atomically
@@ -179,7 +180,7 @@ class ModelRunner:
         if result.findings:
             raise ModelFindings(self.kernel.abi.name, result.findings)
         if any(param.name == FAULT for param in phase.parameters):
-            fault = memory.held[FAULT].array(np.int64, (5,)).tolist()
+            fault = memory.held[FAULT].array(np.int64, (FAULT_WORDS,)).tolist()
             if fault[0]:
                 self.kernel.fail(phase, fault)
         self.predicted_us += result.predicted_us
@@ -217,7 +218,7 @@ class _Memory:
         from pyasc.runtime.ascend import workspace_shape
 
         if param.name == FAULT:
-            return GlobalMemory.holding(np.zeros(5, np.int64), FAULT)
+            return GlobalMemory.holding(np.zeros(FAULT_WORDS, np.int64), FAULT)
         if param.name in self.arrays and self.shared:
             return GlobalMemory.over(self.arrays[param.name], param.name)
         if param.name in self.arrays and param.name not in self.results:

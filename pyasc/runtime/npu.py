@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyasc.ir.diagnostics import CompileError, LaunchError
+from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT
 from pyasc.passes.analysis.soc import soc_named
 from pyasc.passes.pipelines import ascend_pipeline
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pyasc.runtime.launcher import Launch
 
 _SMALLEST_ARGUMENT = 4
-_FAULT_BYTES = 5 * 8
+_FAULT_BYTES = FAULT_WORDS * 8
 
 
 class NpuError(LaunchError, RuntimeError):
@@ -255,7 +256,7 @@ class NpuRunner:
         import numpy as np
 
         if any(param.name == FAULT for param in phase.parameters):
-            fault = np.zeros(5, np.int64)
+            fault = np.zeros(FAULT_WORDS, np.int64)
             memory.read(FAULT, fault)
             if fault[0]:
                 self.plan.fail(phase, fault.tolist())

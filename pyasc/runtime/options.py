@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+WATCHED = ("nan", "overflow")
 PRECISIONS = ("numpy", "strict", "mixed", "auto")
 
 
@@ -19,6 +20,8 @@ class KernelOptions:
     calling thread and more are all threads); `name` the symbol in object files (None: the function's name).
     `autotune` is there for schedules that are searched, which pyasc does not do: True is refused. `tolerance` is the
     error that `precision="auto"` may make in a matrix product, relative to the product of the absolute values.
+    `watch` has debug builds stop where floats give the first `"nan"`, or the first infinity (`"overflow"`), out of
+    other numbers.
     """
 
     target: str | None = None
@@ -29,8 +32,16 @@ class KernelOptions:
     name: str | None = None
     autotune: bool = False
     tolerance: float = 1e-3
+    watch: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        watched = (self.watch,) if isinstance(self.watch, str) else tuple(self.watch)
+        object.__setattr__(self, "watch", watched)
+        for each in watched:
+            if each not in WATCHED:
+                raise ValueError(f"watch={each!r}: expected {' or '.join(map(repr, WATCHED))}")
+        if watched and not self.debug:
+            raise ValueError("watch= needs debug=True")
         if self.precision not in PRECISIONS:
             raise ValueError(
                 f"precision={self.precision!r}: expected one of {', '.join(map(repr, PRECISIONS))}"
@@ -57,6 +68,7 @@ class KernelOptions:
             "raise-loops": {"strict": self.precision == "strict"},
             "schedule-loops": {"threads": self.grid != 1},
             "lower-to-tiles": {"cores": self.grid or 0},
+            "watch-floats": {each: each in self.watch for each in WATCHED},
         }
 
     @staticmethod

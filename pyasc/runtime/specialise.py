@@ -24,6 +24,7 @@ from pyasc.frontend.visitor import CompileOptions
 from pyasc.ir.record import changed
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
+from pyasc.passes.pipelines import watching
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
@@ -80,6 +81,8 @@ class Specialisation:
         module, self._module = self._module, None
         if self.options.debug and pipeline == "cpu":
             pipeline = "debug"
+        elif self.options.watch and "ascend" in pipeline:
+            pipeline = watching(pipeline)
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)

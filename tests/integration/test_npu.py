@@ -109,7 +109,7 @@ def test_an_object_is_described_and_runs(
     library = asc.load(output)
     x, y = np.arange(9, dtype=np.float16), np.ones(9, np.float32)
     np.testing.assert_array_equal(library.scaled_add(x, y), (x * np.float16(2) + 1).astype(np.float16))
-    with pytest.raises(IndexError, match=r"in kernel `gathered`, .*kernels.py:15"):
+    with pytest.raises(IndexError, match=r"in kernel `gathered` on core 0, .*kernels.py:15"):
         library.gathered(y, np.array([9], np.int32), np.zeros(1, np.float32))
     code = main(
         ["run", str(output), "--kernel", "softmax", "--arg", "x=ones:float32:2x4", "--print", "result"]

@@ -10,6 +10,8 @@ import pytest
 
 import pyasc as asc
 
+pytestmark = pytest.mark.usefixtures("model_library")
+
 N, M = asc.dims("N M")
 HERE = Path(__file__).name
 
@@ -164,7 +166,7 @@ def line_of(text: str) -> int:
 def test_a_failed_assertion_shows_line_place_and_values() -> None:
     message, place, source = failure(AssertionError, asserted, floats(3.5, -2.5), -1.25)
     assert message == "assertion failed: x[i] > low (x[i] = -2.5, low = -1.25, i = 1) [j = 0]"
-    assert place.startswith("  in kernel `asserted`, ")
+    assert place.startswith("  in kernel `asserted` on core 0, ")
     assert place.endswith(f"{HERE}:{line_of('assert x[i] > low')}")
     assert source == "    assert x[i] > low"
 
@@ -353,5 +355,51 @@ def test_failures_on_the_model() -> None:
         assert place == f"  in kernel `only_checking`, {__file__}:{line_of(source.strip())}"
         assert source == "    asc.assert_shape(x, (3,))"
         only_checking(floats(1, 2, 3))
-        message, *_ = failure(AssertionError, asserted, floats(3, -2), -1.0)
-        assert message.startswith("assertion failed: x[i] > low")
+        message, place, _ = failure(AssertionError, asserted, floats(3, -2.5), -1.25)
+        assert message.startswith("assertion failed: x[i] > low (x[i] = -2.5, low = -1.25, i = 1)")
+        assert place.startswith("  in kernel `asserted` on core 0, ")
+
+
+@asc.kernel(debug=True, watch=("nan", "overflow"))
+def watched(x: asc.float32[N], y: asc.float32[N]):
+    for i in range(N):
+        y[i] = asc.sqrt(x[i]) / (x[i] - 4)
+
+
+@asc.kernel(debug=True, watch="nan")
+def watched_arrays(x: asc.float32[N], h: asc.float16[N]):
+    z = asc.log(x) * h
+    return z - z
+
+
+@asc.kernel(debug=True, watch="overflow")
+def watched_casts(x: asc.float32[N]):
+    return x.astype(asc.float16)
+
+
+@pytest.mark.parametrize("device", ["cpu", "model"])
+def test_the_first_nan_and_the_first_infinity(device: str) -> None:
+    y, h = np.zeros(2, np.float32), np.ones(2, np.float16)
+    with asc.device(device):
+        asc.compile([watched, watched_arrays, watched_casts])
+        watched(floats(1, 9), y)
+        assert y.tolist() == [pytest.approx(-1 / 3), pytest.approx(3 / 5)]
+        watched(floats(np.nan, 9), y)  # not made here
+        for kernel, arguments, message in (
+            (watched, (floats(1, -1.5), y), "sqrt(-1.5) is NaN [i = 1]"),
+            (watched, (floats(1, 4), y), "2.0 / 0.0 is infinite [i = 1]"),
+            (watched_arrays, (floats(1, -2), h), "log(-2.0) is NaN"),
+            (watched_arrays, (floats(0, 1), h), "-inf - -inf is NaN"),
+            (watched_casts, (floats(1, 1e5),), "float16(100000.0) is infinite"),
+        ):
+            first, place, _ = failure(FloatingPointError, kernel, *arguments)
+            assert first.startswith(message)
+            assert f"`{kernel.__name__}` on core 0, " in place
+        watched_casts(floats(np.inf, 60000))
+
+
+def test_watching_is_for_debug_builds() -> None:
+    with pytest.raises(ValueError, match="watch= needs debug=True"):
+        asc.kernel(watch="nan")
+    with pytest.raises(ValueError, match="watch='inf': expected 'nan' or 'overflow'"):
+        asc.kernel(debug=True, watch="inf")

@@ -27,6 +27,8 @@ from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import ADVANCED, NotVector, refuse
 
+FAULT_WORDS = 6
+"""What the record of a failure holds: the check's number, its values, and the core."""
 LOCAL_BYTES = 128 * 1024
 """What temporary arrays of a core may take on chip, all together; the rest is for calls on single elements."""
 _SCALAR_FLOAT = frozenset(
@@ -138,13 +140,23 @@ class ScalarLowering:
         Builder(branch.then.block, loc=op.loc).insert(scf.Yield())
         inner = Builder(branch.otherwise.block, loc=op.loc)
         for number, value in enumerate([index(inner, len(self.checks)), *map(self.value, op.values)]):
-            whole = (
-                value if dtype_of(value.type) is dtypes.i64 else inner.value(arith.Cast.to(value, dtypes.i64))
-            )
+            whole = self._word(value, inner)
             inner.insert(asc.SetValue(tensor=fault, index=index(inner, number), value=whole))
+        core = inner.value(asc.CoreNumber(call="GetBlockIdx"))
+        inner.insert(asc.SetValue(tensor=fault, index=index(inner, FAULT_WORDS - 1), value=core))
         inner.insert(asc.DataCacheCleanAndInvalid(tensor=fault))
         inner.insert(asc.Leave())
         inner.insert(scf.Yield())
+
+    def _word(self, value: Value, at: Builder) -> Value:
+        """A number as an i64 of the record of a failure; a float by its bits in float32."""
+        dtype = dtype_of(value.type)
+        if dtype.is_float:
+            slot, zero = self._slot("bits", dtypes.f32), index(at, 0)
+            at.insert(asc.SetValue(tensor=slot, index=zero, value=self._casted(value, dtypes.f32, at)))
+            bits = at.value(asc.ReinterpretCast(tensor=slot, types=[local(_SLOT // 4, dtypes.i32)]))
+            value = at.value(asc.GetValue(tensor=bits, index=zero))
+        return value if dtype is dtypes.i64 else at.value(arith.Cast.to(value, dtypes.i64))
 
     def _print(self, op: py.Print, at: Builder) -> None:
         """Behind the number of the core, what is printed."""

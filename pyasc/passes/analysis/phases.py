@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.dtypes import bf16, f16, i1, i64
+from pyasc.ir.dtypes import bf16, f16, f32, i1, i64
 from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
-from pyasc.passes.analysis.ascend_scalar import has_instruction
+from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS, has_instruction
 from pyasc.passes.analysis.tile_legalise import refuse
 
 HOST_SUFFIX = "_host"
 """What is added to a kernel's symbol for the function that runs on the host."""
 
 FAULT = f"{func.ADDED}faults"
-"""The parameter that tells the host which check failed: its number from 1, then the values it reports."""
+"""The parameter that tells the host which check failed: its number from 1, the values it reports, then the core."""
 FAULT_SUFFIX = "_fault_"
 """Before the number of a check, in the name of the function that raises it on the host."""
 
@@ -221,13 +221,15 @@ def hoist_buffers(phase: Func, taken: set[str]) -> None:
 
 def add_fault(phase: Func) -> None:
     """Give a phase the parameter that its checks report through."""
-    phase.body.block.add_arg(RefType((5,), i64), FAULT)
+    phase.body.block.add_arg(RefType((FAULT_WORDS,), i64), FAULT)
     phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
 
 
 def fault_function(phase: Func, number: int, check: py.Check) -> Func:
     """What the host runs when a check of a phase has failed: the same check, of the values it reports."""
-    region = block_of([ScalarType(i64)] * len(check.values))
+    # Floats are reported by their bits in float32.
+    floats = [dtype_of(value.type).is_float for value in check.values]
+    region = block_of([ScalarType(f32 if each else i64) for each in floats])
     at = Builder(region.block, loc=check.loc)
     never = at.value(arith.Constant.of(False, i1))
     at.insert(py.Check(condition=never, values=region.block.args, error=check.error, message=check.message))

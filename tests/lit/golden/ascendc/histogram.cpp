@@ -11,7 +11,7 @@
  * Tiling     tmpBuf 512 + inRangeBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 2048 B of UB
  *
  * Signature  histogram_3(x, bins, inRange, faults, N, B)
- *            int32_t x[N], int32_t bins[B], float inRange[], int64_t faults[5], int64_t N, int64_t B
+ *            int32_t x[N], int32_t bins[B], float inRange[], int64_t faults[6], int64_t N, int64_t B
  */
 #include "kernel_operator.h"
 
@@ -276,6 +276,7 @@ public:
                     faultsGm.SetValue(0, 1);
                     faultsGm.SetValue(1, xValue);
                     faultsGm.SetValue(2, B);
+                    faultsGm.SetValue(5, GetBlockIdx());
                     DataCacheCleanAndInvalid<int64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(faultsGm);
                     return;
                 }

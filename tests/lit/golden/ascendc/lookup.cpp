@@ -11,7 +11,7 @@
  * Tiling     tmpBuf 512 + inRangeBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 2048 B of UB
  *
  * Signature  lookup_3(idx, inRange, faults, V, N)
- *            int32_t idx[N], float inRange[], int64_t faults[5], int64_t V, int64_t N
+ *            int32_t idx[N], float inRange[], int64_t faults[6], int64_t V, int64_t N
  *
  * Signature  lookup_4(table, idx, y, V, N)
  *            float table[V], int32_t idx[N], float y[N], int64_t V, int64_t N
@@ -282,6 +282,7 @@ public:
                     faultsGm.SetValue(0, 1);
                     faultsGm.SetValue(1, idxValue);
                     faultsGm.SetValue(2, V);
+                    faultsGm.SetValue(5, GetBlockIdx());
                     DataCacheCleanAndInvalid<int64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(faultsGm);
                     return;
                 }
