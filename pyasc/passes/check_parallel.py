@@ -21,6 +21,8 @@ from pyasc.ir.diagnostics import Diagnostic, Related, compile_error
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.effects import is_local
+from pyasc.passes.analysis.meetings import Meeting, certain_meeting
 from pyasc.passes.analysis.races import Race, Update, certain_race, updates
 from pyasc.passes.base import Context, FunctionPass
 
@@ -39,6 +41,8 @@ class CheckParallel(FunctionPass):
             race = certain_race(loop, polynomials)
             if race is not None:
                 found.append(_race(race, loop))
+            elif (meeting := certain_meeting(loop, polynomials)) is not None:
+                found.append(_meeting(meeting, loop))
             found += [_update(u, loop) for u in updates(loop, polynomials) if _depends_on_data(u, loop)]
         if found:
             raise compile_error(*_first_of_each_place(found))
@@ -84,8 +88,36 @@ def _race(race: Race, loop: scf.For) -> Diagnostic:
         label="written here",
         notes=("iterations may run in any order and at once",),
         related=(*related, Related(loop.loc, "the parallel loop")),
-        hint="use range for a sequential loop, or write to an array that the loop does not read",
+        hint=_hint(writer.ref),
     )
+
+
+def _meeting(meeting: Meeting, loop: scf.For) -> Diagnostic:
+    first, second = meeting.first, meeting.second
+    one, other = meeting.iterations
+    name, here = _name(first.root), "of this parallel loop"
+    if second.writes:
+        low, high = sorted(meeting.iterations)
+        message = f"iterations {low} and {high} {here} write the same element of {name}"
+    else:
+        message = f"iteration {other} {here} reads an element of {name} that iteration {one} writes"
+    what = "written" if second.writes else "read"
+    places = () if first.op is second.op else (Related(second.op.loc, f"{what} here"),)
+    return Diagnostic(
+        "PA0603",
+        message,
+        first.op.loc,
+        label="written here",
+        notes=("iterations may run in any order and at once",),
+        related=(*places, Related(loop.loc, "the parallel loop")),
+        hint=_hint(first.root),
+    )
+
+
+def _hint(root: Value) -> str:
+    if is_local(root):
+        return "make the buffer inside the loop, so that each iteration has one of its own, or use range"
+    return "use range for a sequential loop, or write to elements that no other iteration touches"
 
 
 def _update(update: Update, loop: scf.For) -> Diagnostic:

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from pyasc.ir.dialects import scf
 from pyasc.ir.dialects.func import Func
+from pyasc.ir.location import Location
 from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.dependence import find_conflict
+from pyasc.passes.analysis.meetings import shared_update
 from pyasc.passes.analysis.races import updates
 from pyasc.passes.analysis.ranges import Ranges
 from pyasc.passes.base import Context, FunctionPass
@@ -34,14 +36,23 @@ class SerialiseUpdates(FunctionPass):
         polynomials = Polynomials()
         changed = False
         for loop in [op for op in func.nests() if isinstance(op, scf.For) and op.kind == "parallel"]:
-            update = next(updates(loop, polynomials), None)
-            if update is not None and find_conflict(loop, Ranges(func)) is not None:
+            place = _shared_update(loop, polynomials, func)
+            if place is not None:
                 loop.kind = "sequential"
                 context.count("loops run in order")
                 context.remark(
-                    update.store.loc,
+                    place,
                     f"the loop at line {loop.loc.line} runs in order: its iterations update one element",
                     "keep the sum in a variable of the loop, or use asc.atomic_add",
                 )
                 changed = True
         return changed
+
+
+def _shared_update(loop: scf.For, polynomials: Polynomials, func: Func) -> Location | None:
+    """Where the loop updates elements that other iterations may update too."""
+    update = next(updates(loop, polynomials), None)
+    if update is not None and find_conflict(loop, Ranges(func)) is not None:
+        return update.store.loc
+    whole = shared_update(loop)
+    return None if whole is None else whole.loc

@@ -33,6 +33,7 @@ After, with the shadow of the readers left out:
       scf.yield
     }
 
+Slices and whole arrays are written out as loops over elements first. Atomic updates may meet each other, nothing else.
 Accesses that are the same in every index, with the counters of the loop among the indices, are left alone, and so are
 running updates, which are reductions.
 """
@@ -44,18 +45,21 @@ from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import mem, py, scf
+from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.effects import root_of
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.races import is_private, updates
-from pyasc.passes.analysis.shadows import SHADOW, shadow_of, view_of
+from pyasc.passes.analysis.shadows import SHADOW, over_elements, shadow_of, view_of
 from pyasc.passes.base import Context, FunctionPass
+from pyasc.passes.lower_structured import lower_apply
 
-Access = mem.Load | mem.Store
+Access = mem.Load | mem.Store | mem.Atomic
 _SEVERAL = -1
-"""In the readers' shadow: more than one iteration has read the element."""
+"""In the shadows of readers and updaters: more than one iteration has been at the element."""
+
+_DOES: dict[type[Access], str] = {mem.Load: "reads", mem.Store: "writes", mem.Atomic: "updates"}
 
 
 class WatchRaces(FunctionPass):
@@ -69,6 +73,8 @@ class WatchRaces(FunctionPass):
         loops = [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]
         heads = [loop for loop in loops if not _is_inside_nest(loop)]
         nests = [_nest(head) for head in heads]
+        for nest in nests:
+            _write_out(nest[-1])
         watched = [(nest, _doubtful(nest, polynomials)) for nest in nests]
         for nest, accesses in watched:
             if accesses:
@@ -92,6 +98,30 @@ def _locate(op: py.Print, nest: Sequence[scf.For]) -> None:
         op.values = [*counters, *op.values]
 
 
+def _write_out(loop: scf.For) -> None:
+    """Make loops over elements of the accesses to whole arrays inside a loop."""
+    there = set(loop.nests())
+    for op in loop.nests_inner_first():
+        if isinstance(op, st.Apply):
+            lower_apply(op)
+    for op in loop.nested():
+        if isinstance(op, mem.Copy):
+            _write_out_copy(op)
+    for op in loop.nests():
+        if isinstance(op, scf.For) and op not in there:
+            op.kind = "sequential"
+
+
+def _write_out_copy(op: mem.Copy) -> None:
+    at = Emitter(Builder.before(op))
+
+    def element(inner: Emitter, indices: Sequence[Value]) -> None:
+        inner.store(inner.load(op.source, indices), op.target, indices)
+
+    over_elements(at, op.target, element)
+    op.erase()
+
+
 def _is_inside_nest(loop: scf.For) -> bool:
     parent = loop.parent_op
     return isinstance(parent, scf.For) and parent.kind == "parallel" and _only_loop(parent) is loop
@@ -100,7 +130,7 @@ def _is_inside_nest(loop: scf.For) -> bool:
 def _only_loop(loop: scf.For) -> scf.For | None:
     """The parallel loop that is all that the body of another does."""
     inside = [op for op in loop.body.block if op.regions]
-    silent = all(op.regions or not isinstance(op, (mem.Load, mem.Store)) for op in loop.body.block)
+    silent = all(op.regions or not isinstance(op, (*_DOES, mem.Copy)) for op in loop.body.block)
     only = inside[0] if len(inside) == 1 and silent else None
     return only if isinstance(only, scf.For) and only.kind == "parallel" else None
 
@@ -116,16 +146,23 @@ def _nest(head: scf.For) -> list[scf.For]:
 def _doubtful(nest: Sequence[scf.For], polynomials: Polynomials) -> dict[Value, list[Access]]:
     """The accesses to watch, by the array that they are made to."""
     inner = nest[-1]
-    exempt = {part for u in updates(inner, polynomials) for part in (u.load, u.store)}
+    exempt = {part for u in updates(inner, polynomials) if u.associative for part in (u.load, u.store)}
     accesses: dict[Value, list[Access]] = {}
     for op in inner.nested():
-        if isinstance(op, (mem.Load, mem.Store)) and not is_private(op.ref, nest[0]) and op not in exempt:
+        if not isinstance(op, (mem.Load, mem.Store, mem.Atomic)) or op in exempt:
+            continue
+        if not is_private(op.ref, nest[0]):
             accesses.setdefault(root_of(op.ref), []).append(op)
     return {
         root: found
         for root, found in accesses.items()
-        if any(isinstance(op, mem.Store) for op in found) and not _apart(found, nest, polynomials)
+        if _may_conflict({type(op) for op in found}) and not _apart(found, nest, polynomials)
     }
+
+
+def _may_conflict(kinds: set[type[Access]]) -> bool:
+    """Whether accesses of these kinds may not meet; reads may, and atomic updates may."""
+    return mem.Store in kinds or kinds >= {mem.Load, mem.Atomic}
 
 
 def _apart(accesses: Sequence[Access], nest: Sequence[scf.For], polynomials: Polynomials) -> bool:
@@ -145,15 +182,18 @@ class _Watch:
     nest: Sequence[scf.For]
     writers: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     readers: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
+    updaters: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
 
     def instrument(self, accesses: dict[Value, list[Access]]) -> None:
         """Make the shadows, count the iterations, and put a check before each access."""
         before = Emitter(Builder.before(self.nest[0]))
         count = before.alloc((), dtypes.i64, f"{SHADOW}iterations")
         before.store(before.index(0), count, ())
-        for root in accesses:
+        for root, found in accesses.items():
             self.writers[root] = shadow_of(before, root, "writers")
             self.readers[root] = shadow_of(before, root, "readers")
+            if any(isinstance(op, mem.Atomic) for op in found):
+                self.updaters[root] = shadow_of(before, root, "updaters")
         block = self.nest[-1].body.block
         start = Emitter(Builder(block, block.first, self.nest[0].loc))
         iteration = start.add(start.load(count, ()), 1)
@@ -161,31 +201,45 @@ class _Watch:
         start.store(iteration, count, ())
         for root, found in accesses.items():
             for op in found:
-                check = self._check_store if isinstance(op, mem.Store) else self._check_load
-                check(op, root, iteration)
+                self._check(op, root, iteration)
 
-    def _check_store(self, op: Access, root: Value, iteration: Value) -> None:
+    def _check(self, op: Access, root: Value, iteration: Value) -> None:
+        """Look who has been at the element, then note who is there now."""
         at = Emitter(Builder.before(op))
-        writers, readers = (view_of(at, op.ref, root, s[root]) for s in (self.writers, self.readers))
+        views = {
+            what: view_of(at, op.ref, root, shadows[root])
+            for what, shadows in (
+                ("writes", self.writers),
+                ("reads", self.readers),
+                ("updates", self.updaters),
+            )
+            if root in shadows
+        }
+        does = _DOES[type(op)]
         name = root.name or "an array"
-        other = at.load(writers, op.indices)
-        message = f"iterations {{}} and {{}} of the parallel loop write the same element of {name}"
-        _check(at, _is_own(at, other, iteration), (other, iteration), message)
-        reader = at.load(readers, op.indices)
-        message = f"iteration {{}} of the parallel loop writes an element of {name} that another one reads"
-        _check(at, _is_own(at, reader, iteration), (iteration,), message)
-        at.store(iteration, writers, op.indices)
+        for what, shadow in views.items():
+            if what == does and what != "writes":
+                continue
+            other = at.load(shadow, op.indices)
+            if what == does:
+                message = f"iterations {{}} and {{}} of the parallel loop write the same element of {name}"
+                _check(at, _is_own(at, other, iteration), (other, iteration), message)
+            elif what == "writes":
+                message = f"iteration {{}} of the parallel loop {does} an element of {name} that iteration {{}} writes"
+                _check(at, _is_own(at, other, iteration), (iteration, other), message)
+            else:
+                message = (
+                    f"iteration {{}} of the parallel loop {does} an element of {name} that another one {what}"
+                )
+                _check(at, _is_own(at, other, iteration), (iteration,), message)
+        self._note(at, views[does], op, iteration, alone=does == "writes")
 
-    def _check_load(self, op: Access, root: Value, iteration: Value) -> None:
-        at = Emitter(Builder.before(op))
-        writers, readers = (view_of(at, op.ref, root, s[root]) for s in (self.writers, self.readers))
-        other = at.load(writers, op.indices)
-        name = root.name or "an array"
-        message = f"iteration {{}} of the parallel loop reads an element of {name} that iteration {{}} writes"
-        _check(at, _is_own(at, other, iteration), (iteration, other), message)
-        reader = at.load(readers, op.indices)
-        own = _is_own(at, reader, iteration)
-        at.store(at.call("select", own, iteration, at.index(_SEVERAL)), readers, op.indices)
+    def _note(self, at: Emitter, shadow: Value, op: Access, iteration: Value, alone: bool) -> None:
+        if alone:
+            at.store(iteration, shadow, op.indices)
+            return
+        own = _is_own(at, at.load(shadow, op.indices), iteration)
+        at.store(at.call("select", own, iteration, at.index(_SEVERAL)), shadow, op.indices)
 
 
 def _is_own(at: Emitter, who: Value, iteration: Value) -> Value:

@@ -50,12 +50,10 @@ def updates(loop: scf.For, polynomials: Polynomials) -> Iterator[Update]:
 
 def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
     """Two unconditional accesses that meet in different iterations whatever the data, running updates apart."""
-    if _trips(loop) in (0, 1):
+    if trip_count(loop) in (0, 1):
         return None
     exempt = {part for u in updates(loop, polynomials) if u.associative for part in (u.load, u.store)}
-    accesses = [
-        op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and _always_runs(op, loop)
-    ]
+    accesses = [op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and always_runs(op, loop)]
     shared = [op for op in accesses if not is_private(op.ref, loop)]
     for i, first in enumerate(shared):
         for second in shared[i:]:
@@ -100,7 +98,7 @@ def _equal(load: mem.Load, store: mem.Store, polynomials: Polynomials) -> bool:
     return all(polynomials.of(a) == polynomials.of(b) for a, b in pairs)
 
 
-def _always_runs(op: Operation, loop: scf.For) -> bool:
+def always_runs(op: Operation, loop: scf.For) -> bool:
     """Whether nothing but counted loops stands between the operation and the loop."""
     for parent in op.ancestors():
         if parent is loop:
@@ -189,12 +187,13 @@ def _stands_inside(value: Value, loop: scf.For) -> bool:
     return holder is loop or (holder is not None and loop in holder.ancestors())
 
 
-def _trips(loop: scf.For) -> int | None:
+def trip_count(loop: scf.For) -> int | None:
+    """How often a loop runs, where that is a number."""
     numbers = [integer_of(v) for v in (loop.lower, loop.upper, loop.step)]
     known = [n for n in numbers if n is not None]
     return len(range(*known)) if len(known) == 3 else None
 
 
 def _far_enough(loop: scf.For, distance: int) -> bool:
-    trips = _trips(loop)
+    trips = trip_count(loop)
     return trips is None or abs(distance) < trips

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
@@ -17,7 +17,11 @@ SHADOW = "shadow_"
 
 def shadow_of(at: Emitter, root: Value, name: str) -> Value:
     """An i64 buffer of the shape of an array, all zero."""
-    shadow = at.alloc(_extents(at, root), dtypes.i64, f"{SHADOW}{name}_{root.name}")
+    assert isinstance(root.type, RefType)
+    shape = root.type.shape
+    sizes = [at.value(mem.Dim(ref=root, axis=axis)) for axis, extent in enumerate(shape) if extent is None]
+    made = mem.Alloc(sizes=sizes, types=[RefType(shape, dtypes.i64, "local")])
+    shadow = at.value(made, f"{SHADOW}{name}_{root.name}")
     fill(at, shadow, 0)
     return shadow
 
@@ -32,16 +36,26 @@ def _extents(at: Emitter, ref: Value) -> list[Value | int]:
 
 def fill(at: Emitter, ref: Value, number: int) -> None:
     """Store a number into every element of an i64 buffer."""
-    _fill(at, ref, _extents(at, ref), [], number)
+    over_elements(at, ref, lambda inner, indices: inner.store(inner.index(number), ref, indices))
 
 
-def _fill(at: Emitter, ref: Value, extents: Sequence[Value | int], indices: list[Value], number: int) -> None:
+def over_elements(at: Emitter, ref: Value, body: Callable[[Emitter, Sequence[Value]], None]) -> None:
+    """Loops over all elements of an array; `body` is given their indices."""
+    _nest(at, _extents(at, ref), [], body)
+
+
+def _nest(
+    at: Emitter,
+    extents: Sequence[Value | int],
+    indices: list[Value],
+    body: Callable[[Emitter, Sequence[Value]], None],
+) -> None:
     if len(indices) == len(extents):
-        at.store(at.index(number), ref, indices)
+        body(at, indices)
         return
 
     def inside(inner: Emitter, counter: Value, _: list[Value]) -> None:
-        _fill(inner, ref, extents, [*indices, counter], number)
+        _nest(inner, extents, [*indices, counter], body)
 
     at.loop(0, extents[len(indices)], inside)
 
