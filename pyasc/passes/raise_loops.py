@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.dependence import find_conflict
@@ -48,6 +48,7 @@ from pyasc.passes.analysis.raising_order import join_blocks, order_iterators
 from pyasc.passes.analysis.raising_reroll import reroll
 from pyasc.passes.analysis.raising_seed import seed
 from pyasc.passes.analysis.raising_views import look_through_views
+from pyasc.passes.analysis.structure import discard
 from pyasc.passes.base import Context, FunctionPass
 from pyasc.passes.elide_copies import elide_copies
 
@@ -166,9 +167,3 @@ def _is_independent(loop: scf.For, proofs: Proofs) -> bool:
 def _hand_over(old: Sequence[Value], new: Sequence[Value]) -> None:
     for a, b in zip(old, new, strict=True):
         a.replace_uses(b)
-
-
-def discard(op: Operation) -> None:
-    """Drop an operation with all it holds."""
-    op.drop()
-    op.unlink()

@@ -36,6 +36,7 @@ PASSES: dict[str, str] = {
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",
     "expand-functions": "pyasc.passes.expand_functions:ExpandFunctions",
     "raise-copies": "pyasc.passes.raise_copies:RaiseCopies",
+    "time-loops": "pyasc.passes.time_loops:TimeLoops",
     "distribute": "pyasc.passes.distribute:Distribute",
     "rebase": "pyasc.passes.rebase:Rebase",
     "interchange": "pyasc.passes.interchange:Interchange",

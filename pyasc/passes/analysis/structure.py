@@ -23,3 +23,9 @@ def encloses(outer: Block, inner: Block | None) -> bool:
         parent = inner.parent_op
         inner = parent.parent if parent is not None else None
     return inner is outer
+
+
+def discard(op: Operation) -> None:
+    """Drop an operation with all it holds."""
+    op.drop()
+    op.unlink()

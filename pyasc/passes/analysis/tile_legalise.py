@@ -304,7 +304,9 @@ class Legaliser:
         dtype = _dtype(args[0])
         if dtype not in _FLOATS:
             raise refuse(f"`{fn}` of {dtype} elements", self.loc)
-        return self.emit(fn, dtype, *(self.register(arg) for arg in args))
+        # A number beside one value a row is needed once a row, not once an element.
+        cover = COLUMN if covers(args) == COLUMN else FULL
+        return self.emit(fn, dtype, *(self.register(arg, cover) for arg in args))
 
     def divide(self, args: Sequence[Operand]) -> Register:
         """A quotient; by a power of two it is a product, which is exact."""

@@ -34,6 +34,8 @@ MAX_ROWS = 248
 """Repeats are counted in 8 bits, and Brcb takes 8 rows at a time."""
 MAX_COPY_ROWS = 4095
 COLUMN_ELEMENTS = 256
+LONE_ROWS = 64
+"""Rows a core at least, where rows are one element each: less than one vector instruction is not worth a core."""
 SPREAD_BYTES = MAX_ROWS * BLOCK_BYTES
 SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
 SCALAR = ScalarType(I64)
@@ -71,7 +73,7 @@ class _Rows:
             self._check_columns(at, columns)
         low, high = self._dealt_rows(at)
         total = binary(at, "maximum", binary(at, "sub", high, low), 0)
-        blocks = cores_for(at, total, 1, self.cores)
+        blocks = cores_for(at, total, 1 if self.work.columns else LONE_ROWS, self.cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
         inner = Builder(cores.body.block, loc=self.root.loc)
         part = share(inner, cores.body.block.args[0], blocks, total, 1)

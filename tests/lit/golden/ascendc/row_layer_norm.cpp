@@ -3,22 +3,22 @@
  *
  * Signature  row_layer_norm_1(x, gamma_, beta, out, R, C)
  *            float x[R, C], float gamma_[C], float beta[C], float out[R, C], int64_t R, int64_t C
- * Tiling     xQueue 2 x 27648 + gammaQueue 2 x 8160 + betaQueue 2 x 8160 + tmpBuf 1024 + outQueue 2 x 27648 + tmpBuf_1
- *            27648 + rowSpreadBuf 7936 = 179840 B of UB
+ * Tiling     xQueue 2 x 33792 + gammaQueue 2 x 8160 + betaQueue 2 x 8160 + tmpBuf 1024 + outQueue 2 x 33792 + tmpBuf_1
+ *            1024 + rowSpreadBuf 7936 = 177792 B of UB
  *
  * Signature  row_layer_norm_2(x, gamma_, beta, out, R, C)
  *            float x[R, C], float gamma_[C], float beta[C], float out[R, C], int64_t R, int64_t C
- * Tiling     tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + xQueue 2 x 20480 + lanesBuf_1 256 + tmpBuf_2 20480 +
- *            rowSpreadBuf 256 + gammaQueue 2 x 20480 + betaQueue 2 x 20480 + outQueue 2 x 20480 + rowSpreadBuf_1 256 =
- *            186368 B of UB
+ * Tiling     tmpBuf 512 + tmpBuf_1 512 + tmpBuf_2 512 + tmpBuf_3 512 + tmpBuf_4 512 + tmpBuf_5 512 + tmpBuf_6 512 +
+ *            lanesBuf 256 + xQueue 2 x 21504 + lanesBuf_1 256 + rowSpreadBuf 256 + gammaQueue 2 x 21504 + betaQueue 2 x
+ *            21504 + outQueue 2 x 21504 + rowSpreadBuf_1 256 = 176640 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 6912;
-constexpr int64_t ROW_LAYER_NORM_2_TILE = 5120;
+constexpr int64_t TILE = 8448;
+constexpr int64_t ROW_LAYER_NORM_2_TILE = 5376;
 
 // How many units hold a size.
 template <typename T>
@@ -53,7 +53,7 @@ public:
         pipe->InitBuffer(betaQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma_);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
@@ -110,46 +110,46 @@ private:
         }
         PipeBarrier<PIPE_V>();
         WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
-        const int64_t total = n * pitch;
-        PipeBarrier<PIPE_V>();
-        Duplicate(out, C_1, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        Duplicate(tmp_1, C_1, n);
+        PipeBarrier<PIPE_V>();
+        Div(tmp, tmp, tmp_1, n);
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
         const int64_t quotient = CeilDiv<int64_t>(n, 8);
+        PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += 64) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < 64 ? left : 64;
-            Div(tmp_1[c], spread, out[c], lanes_1, n, {1, 0, 1, stride, 1, stride});
+            Sub(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
+        const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
-        Sub(x, x, tmp_1, total);
-        PipeBarrier<PIPE_V>();
-        Mul(tmp_1, x, x, total);
+        Mul(out, x, x, total);
         Duplicate(tmp, 0.0f, n);
         for (int64_t c = 64; c < C; c += 64) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < 64 ? left : 64;
             PipeBarrier<PIPE_V>();
-            Add(tmp_1, tmp_1[c], tmp_1, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(out, out[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(tmp, tmp_1, lanes, n, 1, 1, stride);
+        WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
+        PipeBarrier<PIPE_V>();
+        Div(tmp, tmp, tmp_1, n);
+        PipeBarrier<PIPE_V>();
+        Adds(tmp, tmp, 9.999999747378752e-06f, n);
+        PipeBarrier<PIPE_V>();
+        Sqrt(tmp, tmp, n);
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += 64) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < 64 ? left : 64;
-            Div(out[c], spread, out[c], lanes_1, n, {1, 0, 1, stride, 1, stride});
+            Div(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
-        PipeBarrier<PIPE_V>();
-        Adds(out, out, 9.999999747378752e-06f, total);
-        PipeBarrier<PIPE_V>();
-        Sqrt(out, out, total);
-        PipeBarrier<PIPE_V>();
-        Div(x, x, out, total);
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += 64) {
             const int64_t left = C - c;
@@ -227,11 +227,15 @@ public:
         end_ = first + length;
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf_2, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf_3, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf_4, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf_5, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf_6, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_2, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
@@ -273,6 +277,8 @@ public:
 private:
     __aicore__ inline void Begin()
     {
+        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
+        Duplicate(tmp, C_1, 1);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         Duplicate(lanes, 0.0f, 64);
         PipeBarrier<PIPE_V>();
@@ -305,6 +311,10 @@ private:
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        LocalTensor<float> tmp_1 = tmpBuf_2.Get<float>();
+        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        PipeBarrier<PIPE_V>();
+        Div(tmp_1, tmp, tmp_2, 1);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
         Duplicate(lanes_1, 0.0f, 64);
         PipeBarrier<PIPE_V>();
@@ -314,18 +324,14 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> tmp = tmpBuf_2.Get<float>();
-        Duplicate(tmp, C_1, count);
-        LocalTensor<float> tmp_1 = tmpBuf.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp_1, 1, {1, 8});
+        Brcb(spread, tmp, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Div<float, false>(tmp, spread, tmp, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        Sub<float, false>(x, x, spread, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
-        PipeBarrier<PIPE_V>();
-        Sub(x, x, tmp, count);
         PipeBarrier<PIPE_V>();
         Mul(x, x, x, count);
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
@@ -341,9 +347,19 @@ private:
 
     __aicore__ inline void Combine2()
     {
-        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
+        LocalTensor<float> tmp = tmpBuf_3.Get<float>();
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
         WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        LocalTensor<float> tmp_1 = tmpBuf_4.Get<float>();
+        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        PipeBarrier<PIPE_V>();
+        Div(tmp_1, tmp, tmp_2, 1);
+        LocalTensor<float> tmp_3 = tmpBuf_5.Get<float>();
+        PipeBarrier<PIPE_V>();
+        Adds(tmp_3, tmp_1, 9.999999747378752e-06f, 1);
+        LocalTensor<float> tmp_4 = tmpBuf_6.Get<float>();
+        PipeBarrier<PIPE_V>();
+        Sqrt(tmp_4, tmp_3, 1);
         PipeBarrier<PIPE_V>();
     }
 
@@ -368,34 +384,24 @@ private:
         LocalTensor<float> gamma_ = gammaQueue.DeQue<float>();
         LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        Duplicate(out, C_1, count);
         LocalTensor<float> tmp = tmpBuf_2.Get<float>();
-        LocalTensor<float> tmp_1 = tmpBuf.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp_1, 1, {1, 8});
+        Brcb(spread, tmp, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Div<float, false>(tmp, spread, out, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        Sub<float, false>(x, x, spread, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
-        PipeBarrier<PIPE_V>();
-        Sub(x, x, tmp, count);
-        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        LocalTensor<float> tmp_1 = tmpBuf_6.Get<float>();
         LocalTensor<float> spread_1 = rowSpreadBuf_1.Get<float>();
-        Brcb(spread_1, tmp_2, 1, {1, 8});
+        Brcb(spread_1, tmp_1, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Div<float, false>(out, spread_1, out, MASK_PLACEHOLDER, 1, {1, 0, 1, 8, 0, 8});
+        Div<float, false>(x, x, spread_1, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
-        PipeBarrier<PIPE_V>();
-        Adds(out, out, 9.999999747378752e-06f, count);
-        PipeBarrier<PIPE_V>();
-        Sqrt(out, out, count);
-        PipeBarrier<PIPE_V>();
-        Div(x, x, out, count);
         PipeBarrier<PIPE_V>();
         Mul(x, x, gamma_, count);
         PipeBarrier<PIPE_V>();
@@ -420,9 +426,13 @@ private:
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf_2;
+    TBuf<TPosition::VECCALC> tmpBuf_3;
+    TBuf<TPosition::VECCALC> tmpBuf_4;
+    TBuf<TPosition::VECCALC> tmpBuf_5;
+    TBuf<TPosition::VECCALC> tmpBuf_6;
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> lanesBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
     TBuf<TPosition::VECCALC> rowSpreadBuf_1;
     GlobalTensor<float> xGm;
