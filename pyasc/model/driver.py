@@ -8,7 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from pyasc.model.memory import (
     memory_of,
     value_bytes,
 )
-from pyasc.model.soc import DEFAULT_SOC, Soc, runnable
+from pyasc.model.soc import DEFAULT_SOC, describe, runnable
 
 __all__ = [
     "Argument",
@@ -47,6 +47,7 @@ _ONE_LAUNCH = threading.Lock()
 _PYTHON_LINE = re.compile(r"//\s*(\S+\.py:\d+)")
 # After these a launch did not do all it meant to, so what it left unwritten says nothing.
 _STOPPING = ("deadlock", "crash", "timeout")
+_PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 _KIND_NAMES = ("AIV_ONLY", "AIC_ONLY", "MIX_AIV_1_0", "MIX_AIC_1_0", "MIX_AIC_1_1", "MIX_AIC_1_2", "AIV_ONLY")
 
 
@@ -93,15 +94,23 @@ class CoreTime:
 
 @dataclass(frozen=True)
 class Result:
-    """What a launch left behind. `outputs` are the arrays marked as output, in argument order."""
+    """What a launch left behind. `outputs` are the arrays marked as output, in argument order.
+
+    `times` has a row a core: its index, 1 for a cube core, its end, and the cycles each pipe was busy.
+    """
 
     outputs: tuple[np.ndarray, ...]
     findings: tuple[Finding, ...]
     predicted_cycles: float
     predicted_us: float
-    cores: tuple[CoreTime, ...]
+    times: np.ndarray = field(repr=False)
     kernel_type: str
     printed: str
+
+    @property
+    def cores(self) -> tuple[CoreTime, ...]:
+        """When each core ends, and what it does until then."""
+        return tuple(_core_time(row) for row in self.times.tolist())
 
 
 @lru_cache(maxsize=64)
@@ -114,7 +123,7 @@ def _core(path: str) -> ctypes.CDLL:
     library = ctypes.CDLL(path)
     library.pyasc_model_create.restype = ctypes.c_void_p
     library.pyasc_model_create.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
-    library.pyasc_model_soc.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double]
+    library.pyasc_model_soc.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int]
     library.pyasc_model_limit.argtypes = [ctypes.c_void_p, ctypes.c_double]
     library.pyasc_model_buffer.argtypes = [
         ctypes.c_void_p,
@@ -126,6 +135,7 @@ def _core(path: str) -> ctypes.CDLL:
     ]
     library.pyasc_model_run.restype = ctypes.c_char_p
     library.pyasc_model_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    library.pyasc_model_times.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.pyasc_model_destroy.argtypes = [ctypes.c_void_p]
     return library
 
@@ -186,11 +196,9 @@ def _launch_findings(report: dict[str, Any]) -> list[Finding]:
     return [Finding(**item, python=_python_origin(item["file"], item["line"])) for item in report["findings"]]
 
 
-def _core_times(report: dict[str, Any]) -> tuple[CoreTime, ...]:
-    return tuple(
-        CoreTime(core["name"], core["end"], {k: v for k, v in core.items() if k not in ("name", "end")})
-        for core in report["cores"]
-    )
+def _core_time(row: Sequence[float]) -> CoreTime:
+    index, cube, end, *busy = row
+    return CoreTime(f"{'AIC' if cube else 'AIV'} {index:.0f}", end, dict(zip(_PIPES, busy, strict=True)))
 
 
 def _unwritten_findings(
@@ -233,12 +241,14 @@ def _guard_findings(memories: Sequence[GlobalMemory | None]) -> list[Finding]:
     ]
 
 
-def _constants(soc: Soc, reserved_ub: bool, flushed: bool) -> dict[str, float]:
-    constants = {**soc.constants, "dcache_flushed_at_end": float(flushed)}
-    if reserved_ub:
-        return constants
-    # What a build with --cce-disable-asc-reserved-ubuf has, hardware.md section 2.
-    return {**constants, "reserved_ub": 0.0, "ub_usable_bytes": soc.constants["ub_bytes"] - 256}
+@lru_cache(maxsize=32)
+def _constants(soc: str, reserved_ub: bool, flushed: bool) -> tuple[bytes, np.ndarray]:
+    """What the core library is told of a SoC: names, each ended by a zero, and their values."""
+    constants = {**describe(soc).constants, "dcache_flushed_at_end": float(flushed)}
+    if not reserved_ub:
+        # What a build with --cce-disable-asc-reserved-ubuf has, hardware.md section 2.
+        constants |= {"reserved_ub": 0.0, "ub_usable_bytes": constants["ub_bytes"] - 256}
+    return "".join(f"{key}\0" for key in constants).encode(), np.array(list(constants.values()))
 
 
 def _call(
@@ -247,8 +257,8 @@ def _call(
     values: Sequence[bytes],
     configure: Callable[[Any, int], None],
     launch: tuple[int, int, int],
-) -> dict[str, Any]:
-    """Runs the entry once; `launch` is (check, seed, blocks)."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Runs the entry once: its report and the times of its cores; `launch` is (check, seed, blocks)."""
     core, library = _core(str(kernel.core_library)), _load(str(kernel.library))
     _check_sizes(entry, library, values)
     storage = [ctypes.create_string_buffer(value, max(len(value), 8)) for value in values]
@@ -259,7 +269,10 @@ def _call(
         call = ctypes.cast(getattr(library, f"pyasc_model_call_{entry.name}"), ctypes.c_void_p)
         with _ONE_LAUNCH:
             raw = core.pyasc_model_run(handle, call, pointers)
-        return _read_report(raw)
+        report = _read_report(raw)
+        times = np.empty((report["cores"], 3 + len(_PIPES)))
+        core.pyasc_model_times(handle, times.ctypes.data)
+        return report, times
     finally:
         core.pyasc_model_destroy(handle)
 
@@ -290,12 +303,12 @@ def run(
         raise ModelError(f"blocks is {blocks}, must be 1 to 65535")
     description = runnable(soc)
     memories = [memory_of(argument, i) for i, argument in enumerate(arguments)]
-    values = [value_bytes(argument, memory) for argument, memory in zip(arguments, memories, strict=True)]
+    passed = [value_bytes(argument, memory) for argument, memory in zip(arguments, memories, strict=True)]
 
     def configure(core: Any, handle: int) -> None:
         core.pyasc_model_limit(handle, seconds)
-        for key, number in _constants(description, reserved_ub, flushed).items():
-            core.pyasc_model_soc(handle, key.encode(), number)
+        keys, values = _constants(description.name, reserved_ub, flushed)
+        core.pyasc_model_soc(handle, keys, values.ctypes.data, len(values))
         for m in memories:
             if m is not None:
                 undefined = None if m.undefined is None else m.undefined.ctypes.data
@@ -303,7 +316,7 @@ def run(
                     handle, m.name.encode(), m.address, m.size, undefined, int(m.writable)
                 )
 
-    report = _call(kernel, _entry_of(kernel, entry), values, configure, (int(check), seed, blocks))
+    report, times = _call(kernel, _entry_of(kernel, entry), passed, configure, (int(check), seed, blocks))
     found = _launch_findings(report) + _guard_findings(memories)
     if check and not any(finding.kind in _STOPPING for finding in found):
         found += _unwritten_findings(arguments, memories)
@@ -318,7 +331,7 @@ def run(
         tuple(found),
         cycles,
         description.microseconds(cycles),
-        _core_times(report),
+        times,
         _KIND_NAMES[report["kind"]],
         report["printed"],
     )

@@ -52,6 +52,7 @@ def _canonical(name: str) -> str:
     raise UnknownSoc(f"no SoC is called {name!r}; known: {', '.join(soc_names())}")
 
 
+@lru_cache(maxsize=32)
 def describe(name: str = DEFAULT_SOC) -> Soc:
     """The description of a SoC, runnable or not. Raises UnknownSoc for a name that is not in the table."""
     table = _table()

@@ -13,6 +13,7 @@ struct Plan {
     uint32_t body_count = 0, tail_count = 0;  // active lanes; the mask is a prefix when `prefix`
     bool prefix = true;
     bool body_full() const { return body_count == lanes; }
+    uint64_t total() const { return uint64_t(repeats - 1) * lanes + tail_count; }  // lanes of a prefix, of one repeat or more
     bool active(uint32_t repeat, uint32_t lane) const
     {
         const uint64_t* m = repeat + 1 == repeats ? tail : body;

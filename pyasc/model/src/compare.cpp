@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compare to bit masks and Select by them (api.md section 4); masks carry one undefined bit a bit.
+// Compare to bit masks (api.md section 4), which carry one undefined bit a bit.
 #include <string.h>
 
 #include <algorithm>
 
+#include "batch.h"
+#include "bits.h"
 #include "lanes.h"
 
 namespace pyasc_model {
@@ -11,7 +13,6 @@ namespace pyasc_model {
 namespace {
 
 using AscendC::CMPMODE;
-using AscendC::SELMODE;
 
 template <typename T>
 inline bool holds(CMPMODE mode, T a, T b)
@@ -26,26 +27,58 @@ inline bool holds(CMPMODE mode, T a, T b)
     }
 }
 
+#if defined(__AVX512F__)
+template <CMPMODE MODE>
+constexpr int PREDICATE = MODE == CMPMODE::LT ? _CMP_LT_OQ : MODE == CMPMODE::GT ? _CMP_GT_OQ
+                        : MODE == CMPMODE::EQ ? _CMP_EQ_OQ : MODE == CMPMODE::LE ? _CMP_LE_OQ
+                        : MODE == CMPMODE::GE ? _CMP_GE_OQ : _CMP_NEQ_UQ;
+
+// Whole vectors of floats; returns how many lanes they are.
+template <CMPMODE MODE>
+uint64_t compare_vectors(const float* a, const float* b, bool scalar, uint8_t* out, uint64_t n)
+{
+    __m512 right = _mm512_set1_ps(b[0]);
+    uint64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        right = scalar ? right : _mm512_loadu_ps(b + i);
+        const __mmask16 bits = _mm512_cmp_ps_mask(_mm512_loadu_ps(a + i), right, PREDICATE<MODE>);
+        memcpy(out + i / 8, &bits, sizeof bits);
+    }
+    return i;
+}
+#else
+template <CMPMODE MODE>
+uint64_t compare_vectors(const float*, const float*, bool, uint8_t*, uint64_t)
+{
+    return 0;
+}
+#endif
+
+template <CMPMODE MODE>
+uint64_t compare_vectors(const int32_t*, const int32_t*, bool, uint8_t*, uint64_t)
+{
+    return 0;
+}
+
+// Bits of the lanes for which `holds`, from the lowest of the first byte on; the rest of the last byte is 0.
 template <CMPMODE MODE, typename T>
-void compare_lanes(const T* a, const T* b, bool scalar, uint8_t* out, uint32_t n)
+void compare_lanes(const T* a, const T* b, bool scalar, uint8_t* out, uint64_t n)
 {
     uint8_t flags[CHUNK];
-    for (uint32_t i = 0; i < n; ++i) {
-        flags[i] = holds<T>(MODE, a[i], scalar ? b[0] : b[i]);
-    }
-    for (uint32_t i = n; i % 8 != 0; ++i) {
-        flags[i] = 0;
-    }
-    for (uint32_t i = 0; i < n; i += 8) {
-        // Eight bytes of 0 or 1 become eight bits: the product moves byte k to bit 56 + k, and no two of its terms meet.
-        uint64_t eight;
-        memcpy(&eight, flags + i, 8);
-        out[i / 8] = static_cast<uint8_t>((eight * 0x0102040810204080ull) >> 56);
+    for (uint64_t i = compare_vectors<MODE>(a, b, scalar, out, n); i < n; i += CHUNK) {
+        const uint64_t m = std::min<uint64_t>(CHUNK, n - i);
+        for (uint64_t k = 0; k < m; ++k) {
+            flags[k] = holds<T>(MODE, a[i + k], scalar ? b[0] : b[i + k]);
+        }
+        for (uint64_t k = m; k % 8 != 0; ++k) {
+            flags[k] = 0;
+        }
+        pack_bits(flags, m, out + i / 8);
     }
 }
 
 template <typename T>
-void compare_mode(CMPMODE mode, const T* a, const T* b, bool scalar, uint8_t* out, uint32_t n)
+void compare_mode(CMPMODE mode, const T* a, const T* b, bool scalar, uint8_t* out, uint64_t n)
 {
     switch (mode) {
     case CMPMODE::LT: compare_lanes<CMPMODE::LT>(a, b, scalar, out, n); break;
@@ -112,23 +145,66 @@ void compare_repeat(CMPMODE mode, DType type, LaneBlock& a, LaneBlock& b, bool s
     compare_mode(mode, a.wide, b.wide, scalar, bits, n);
 }
 
-// Contiguous float lanes without a copy of them; false where they are not that. The mask must not overlap them.
-bool compare_dense(const Region& a, const Region* b, const LaneBlock& scalar, CMPMODE mode, DType type, uint32_t out)
+// Lanes of contiguous operands; a scalar stands in the last argument.
+void compare_span(CMPMODE mode, DType type, const uint8_t* a, const uint8_t* b, const uint32_t* scalar, uint8_t* out,
+                  uint64_t n)
 {
-    const uint32_t bytes = a.plan->repeats * a.plan->lanes / 8;
-    const bool apart = (out + bytes <= a.low || a.high <= out) && (!b || out + bytes <= b->low || b->high <= out);
-    if (type != DType::F32 || !apart || !a.plan->prefix || !a.plan->body_full() || a.plan->tail_count != a.plan->lanes
-        || !a.dense() || (b && !b->dense())) {
-        return false;
+    const void* right = b ? static_cast<const void*>(b) : scalar;
+    if (type == DType::I32) {
+        compare_mode(mode, reinterpret_cast<const int32_t*>(a), static_cast<const int32_t*>(right), !b, out, n);
+        return;
     }
-    const float* left = reinterpret_cast<const float*>(data_at(UB, a.base));
-    const float* right = reinterpret_cast<const float*>(b ? data_at(UB, b->base) : scalar.data);
-    const uint32_t n = a.plan->repeats * a.plan->lanes;
-    for (uint32_t i = 0; i < n; i += CHUNK) {
-        compare_mode(mode, left + i, b ? right + i : right, b == nullptr, data_at(UB, out + i / 8),
-                     std::min<uint32_t>(CHUNK, n - i));
+    if (type == DType::F32) {
+        compare_mode(mode, reinterpret_cast<const float*>(a), static_cast<const float*>(right), !b, out, n);
+        return;
     }
-    return true;
+    float left[CHUNK], other[CHUNK];
+    half_to_float(static_cast<const uint16_t*>(right), other, b ? 0 : 1);
+    for (uint64_t i = 0; i < n; i += CHUNK) {
+        const uint64_t m = std::min<uint64_t>(CHUNK, n - i);
+        half_to_float(reinterpret_cast<const uint16_t*>(a) + i, left, m);
+        if (b) {
+            half_to_float(reinterpret_cast<const uint16_t*>(b) + i, other, m);
+        }
+        compare_mode(mode, left, other, !b, out + i / 8, m);
+    }
+}
+
+bool lanes_defined(const Region& r)
+{
+    return all_zero(undefined_at(r.space, r.base), r.plan->total() * r.esize);
+}
+
+// Contiguous whole repeats, with the mask apart from them.
+bool dense_compare(const Region& a, const Region* b, const Rows& out)
+{
+    const Plan& plan = *a.plan;
+    const auto apart = [&out](const Region& r) { return out.base + out.bytes <= r.low || r.high <= out.base; };
+    return apart(a) && (!b || apart(*b)) && plan.prefix && plan.tail_count == plan.lanes && plan.body_full() && a.dense()
+        && (!b || b->dense());
+}
+
+// The lanes of a dense comparison, put off with the instructions before them or done at once.
+void compare_at_once(const Region& a, const Region* b, uint32_t scalar, CMPMODE mode, DType type, uint32_t out)
+{
+    Step& s = new_step();
+    s.lanes = a.plan->total();
+    s.out = {quiet_memory(UB).data.data() + out, 1};
+    s.in[0] = span_of(a);
+    s.in[1] = b ? span_of(*b) : Span{};
+    s.sources = b ? 2 : 1;
+    s.variant = static_cast<uint32_t>(mode) << 8 | static_cast<uint32_t>(type);
+    s.immediate = scalar;
+    s.run = [](const Step& step, uint64_t lane, uint64_t count) {
+        compare_span(static_cast<CMPMODE>(step.variant >> 8), static_cast<DType>(step.variant & 0xff),
+                     step.in[0].part(lane), step.sources > 1 ? step.in[1].part(lane) : nullptr, &step.immediate,
+                     step.out.part(lane), count);
+    };
+    if (!deferring() || !put_off(s)) {
+        const Step now = s;
+        settle();
+        now.run(now, 0, now.lanes);
+    }
 }
 
 // One undefined bit for each mask bit that an undefined lane decided.
@@ -141,21 +217,6 @@ void undefined_bits(const LaneBlock& a, const LaneBlock& b, uint32_t bytes, uint
             bits |= ((a.undefined[lane] | b.undefined[lane]) != 0 ? 1u : 0u) << k;
         }
         out[i] = static_cast<uint8_t>(bits);
-    }
-}
-
-void put_scalar(LaneBlock& b, DType type, Scalar s)
-{
-    memset(b.undefined, 0, sizeof b.undefined);
-    if (type == DType::I32) {
-        const int32_t v = static_cast<int32_t>(s.i);
-        memcpy(b.data, &v, 4);
-    } else if (type == DType::F32) {
-        const float v = static_cast<float>(s.f);
-        memcpy(b.data, &v, 4);
-    } else {
-        const uint16_t v = half_bits(static_cast<float>(s.f));
-        memcpy(b.data, &v, 2);
     }
 }
 
@@ -200,18 +261,28 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
         || !check_rows(dst, out, 32, PIPE_V, loc)) {
         return;
     }
-    const OpId id = begin(PIPE_V, loc);
+    const OpId id = begin_deferrable(PIPE_V, loc);
+    const uint32_t scalar = lane_bits(a.dtype, s);
     touch(out, true, id, loc);
     touch(ra, false, id, loc);
     if (b) {
         touch(rb, false, id, loc);
     }
-    LaneBlock la, lb;
-    put_scalar(lb, a.dtype, s);
-    if (!launch->check && compare_dense(ra, b ? &rb : nullptr, lb, mode, a.dtype, dst.addr)) {
-        charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
+    charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
+    const bool dense = dense_compare(ra, b ? &rb : nullptr, out);
+    if (dense) {
+        compare_at_once(ra, b ? &rb : nullptr, scalar, mode, a.dtype, dst.addr);
+    }
+    if (dense && (!launch->check || (lanes_defined(ra) && (!b || lanes_defined(rb))))) {
+        if (launch->check) {
+            memset(undefined_at(UB, dst.addr), 0, out.bytes);
+        }
         return;
     }
+    settle();
+    LaneBlock la, lb;
+    memset(lb.undefined, 0, sizeof lb.undefined);
+    memcpy(lb.data, &scalar, sizeof scalar);
     for (uint32_t r = 0; r < plan.repeats; ++r) {
         collect(ra, r, plan.lanes, la);
         if (b) {
@@ -222,7 +293,6 @@ void compare(const View& dst, const View& a, const View* b, Scalar s, CMPMODE mo
             undefined_bits(la, lb, bytes, undefined_at(UB, dst.addr + r * bytes));
         }
     }
-    charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
 }
 
 void compare_to_register(const View& a, const View& b, CMPMODE mode, const Lanes& lanes, const Strides& strides,
@@ -285,217 +355,6 @@ void move_compare_register(const View& t, bool to_register, Loc loc)
         }
     }
     charge(PIPE_V, 1);
-}
-
-namespace {
-
-struct MaskBits {
-    const uint8_t* bits;
-    const uint8_t* undefined;
-    bool get(uint64_t i) const { return (bits[i / 8] >> (i % 8)) & 1; }
-    bool unknown(uint64_t i) const { return undefined != nullptr && ((undefined[i / 8] >> (i % 8)) & 1); }
-};
-
-// `n` lanes picked from a or b by mask bits; `zero` stands for the undefined bits of a scalar.
-template <typename T>
-void select_lanes(T* out, const T* a, const T* b, uint32_t b_step, const MaskBits& m, uint64_t first, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; ++i) {
-        out[i] = m.get(first + i) ? a[i] : b[i * b_step];
-    }
-}
-
-template <typename T>
-void select_block(const Region& rd, const Region& ra, const Region* rb, uint32_t r, uint32_t lane, uint32_t n,
-                  const MaskBits& m, uint64_t first, const uint8_t* scalar)
-{
-    const uint32_t d = rd.base + rd.lane_offset(r, lane), a = ra.base + ra.lane_offset(r, lane);
-    const uint32_t b = rb ? rb->base + rb->lane_offset(r, lane) : 0;
-    const uint8_t* other = rb ? data_at(UB, b) : scalar;
-    select_lanes(reinterpret_cast<T*>(data_at(UB, d)), reinterpret_cast<const T*>(data_at(UB, a)),
-                 reinterpret_cast<const T*>(other), rb ? 1 : 0, m, first, n);
-    if (!launch->check) {
-        return;
-    }
-    static const T zero = 0;
-    T* u = reinterpret_cast<T*>(undefined_at(UB, d));
-    select_lanes(u, reinterpret_cast<const T*>(undefined_at(UB, a)),
-                 rb ? reinterpret_cast<const T*>(undefined_at(UB, b)) : &zero, rb ? 1 : 0, m, first, n);
-    for (uint32_t i = 0; i < n; ++i) {
-        if (m.unknown(first + i)) {
-            u[i] = static_cast<T>(~T(0));
-        }
-    }
-}
-
-template <typename T>
-void select_repeat(const Region& rd, const Region& ra, const Region* rb, uint32_t r, const MaskBits& m, uint64_t first,
-                   const uint8_t* scalar)
-{
-    const Plan& plan = *rd.plan;
-    const uint32_t per_block = 32 / sizeof(T);
-    for (uint32_t lane = 0; lane < plan.lanes; lane += per_block) {
-        const uint32_t* bytes = r + 1 == plan.repeats ? rd.tail_bytes : rd.body_bytes;
-        if (bytes[lane / per_block] == 0xffffffff) {
-            select_block<T>(rd, ra, rb, r, lane, per_block, m, first + lane, scalar);
-            continue;
-        }
-        for (uint32_t i = lane; i < lane + per_block; ++i) {
-            if (plan.active(r, i)) {
-                select_block<T>(rd, ra, rb, r, i, 1, m, first + i, scalar);
-            }
-        }
-    }
-}
-
-// The eight bits of each byte as eight lanes of all ones or none.
-template <typename T>
-struct LaneMasks {
-    T of[256][8];
-    LaneMasks()
-    {
-        for (int byte = 0; byte < 256; ++byte) {
-            for (int k = 0; k < 8; ++k) {
-                of[byte][k] = static_cast<T>(T(0) - T((byte >> k) & 1));
-            }
-        }
-    }
-};
-
-// All lanes of contiguous operands, eight at a time, in loops that compilers turn into vectors.
-template <typename T>
-void pick_dense(T* out, const T* a, const T* b, bool scalar, const uint8_t* bits, uint64_t n)
-{
-    static const LaneMasks<T> MASKS;
-    T other[8];
-    std::fill(other, other + 8, b[0]);
-    uint64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        T from[8], mask[8];
-        memcpy(from, a + i, sizeof from);
-        memcpy(mask, MASKS.of[bits[i / 8]], sizeof mask);
-        if (!scalar) {
-            memcpy(other, b + i, sizeof other);
-        }
-        for (int k = 0; k < 8; ++k) {
-            from[k] = static_cast<T>((from[k] & mask[k]) | (other[k] & static_cast<T>(~mask[k])));
-        }
-        memcpy(out + i, from, sizeof from);
-    }
-    for (; i < n; ++i) {
-        out[i] = ((bits[i / 8] >> (i % 8)) & 1) != 0 ? a[i] : scalar ? b[0] : b[i];
-    }
-}
-
-template <typename T>
-void select_dense(const Region& rd, const Region& ra, const Region* rb, const MaskBits& m, uint64_t n,
-                  const uint8_t* scalar)
-{
-    const uint8_t* other = rb ? data_at(UB, rb->base) : scalar;
-    pick_dense(reinterpret_cast<T*>(data_at(UB, rd.base)), reinterpret_cast<const T*>(data_at(UB, ra.base)),
-               reinterpret_cast<const T*>(other), rb == nullptr, m.bits, n);
-    if (!launch->check) {
-        return;
-    }
-    static const T zero = 0;
-    T* u = reinterpret_cast<T*>(undefined_at(UB, rd.base));
-    pick_dense(u, reinterpret_cast<const T*>(undefined_at(UB, ra.base)),
-               rb ? reinterpret_cast<const T*>(undefined_at(UB, rb->base)) : &zero, rb == nullptr, m.bits, n);
-    for (uint64_t i = 0; i < n; i += 8) {
-        for (uint64_t k = i; m.undefined[i / 8] != 0 && k < std::min(n, i + 8); ++k) {
-            u[k] = m.unknown(k) ? static_cast<T>(~T(0)) : u[k];
-        }
-    }
-}
-
-// Whether the destination is one of the sources or apart from it, so that any order of lanes gives the same.
-bool in_place_or_apart(const Region& d, const Region& s)
-{
-    return d.base == s.base || d.high <= s.low || s.high <= d.low;
-}
-
-bool selectable(DType type, SELMODE mode, bool scalar, Loc loc)
-{
-    if (type != DType::F16 && type != DType::F32) {
-        report("dtype", loc, PIPE_V, nullptr, 0, 0, "Select takes half and float; reinterpret other types");
-        return false;
-    }
-    if ((mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) != scalar) {
-        report("parameter", loc, PIPE_V, nullptr, 0, 0, "the mode of Select does not fit its second operand");
-        return false;
-    }
-    if (mode != SELMODE::VSEL_CMPMASK_SPR && launch->number("reserved_ub") == 0) {
-        report("parameter", loc, PIPE_V, nullptr, 0, 0, "this mode of Select uses the 8 KB of UB that were given back");
-    }
-    return true;
-}
-
-}  // namespace
-
-void select(const View& dst, const View& mask, const View& a, const View* b, Scalar s, SELMODE mode,
-            const Lanes& lanes, const Strides& strides, Loc loc)
-{
-    need_vector_core("Select", loc);
-    need_pipe("Select", loc);
-    scalar_cost(launch->number("count_form_scalar_cycles"));
-    const uint32_t esize = dtype_bytes(dst.dtype);
-    if (!selectable(dst.dtype, mode, b == nullptr, loc)) {
-        return;
-    }
-    const Plan plan = resolve(lanes, esize, loc);
-    if (plan.repeats == 0) {
-        return;
-    }
-    const Region rd = make_region(dst, plan, strides.block[0], strides.repeat[0], loc);
-    const Region ra = make_region(a, plan, strides.block[1], strides.repeat[1], loc);
-    Region rb;
-    if (b) {
-        rb = make_region(*b, plan, strides.block[2], strides.repeat[2], loc);
-    }
-    const bool repeated = mode == SELMODE::VSEL_CMPMASK_SPR;
-    const uint64_t total = uint64_t(plan.repeats - 1) * plan.lanes + plan.tail_count;
-    const Rows rm{UB, mask.addr, 1, static_cast<uint32_t>(((repeated ? plan.lanes : total) + 7) / 8), 0};
-    if (!check_operand(dst, rd, 32, PIPE_V, loc) || !check_operand(a, ra, 32, PIPE_V, loc)
-        || (b && !check_operand(*b, rb, 32, PIPE_V, loc)) || !check_rows(mask, rm, 32, PIPE_V, loc)) {
-        return;
-    }
-    drain(PIPE_V);  // Select holds a vector barrier before and after (api-corrections.md, second reading, 6)
-    const OpId id = begin(PIPE_V, loc);
-    const Region sources[2] = {ra, rb};
-    check_overlap(rd, sources, b ? 2 : 1, false, loc);
-    touch(rd, true, id, loc);
-    touch(rm, false, id, loc);
-    touch(ra, false, id, loc);
-    if (b) {
-        touch(rb, false, id, loc);
-    }
-    LaneBlock scalar;
-    put_scalar(scalar, dst.dtype, s);
-    // The mask is copied so that lanes already written cannot change bits still to be read.
-    std::vector<uint8_t> bits(data_at(UB, mask.addr), data_at(UB, mask.addr) + rm.bytes), unknown;
-    if (launch->check) {
-        unknown.assign(undefined_at(UB, mask.addr), undefined_at(UB, mask.addr) + rm.bytes);
-    }
-    const MaskBits m{bits.data(), launch->check ? unknown.data() : nullptr};
-    const bool ordered = in_place_or_apart(rd, ra) && (!b || in_place_or_apart(rd, rb));
-    const bool dense = ordered && plan.prefix && plan.body_full() && rd.dense() && ra.dense() && (!b || rb.dense());
-    if (dense && !repeated) {
-        if (esize == 2) {
-            select_dense<uint16_t>(rd, ra, b ? &rb : nullptr, m, total, scalar.data);
-        } else {
-            select_dense<uint32_t>(rd, ra, b ? &rb : nullptr, m, total, scalar.data);
-        }
-    }
-    for (uint32_t r = dense && !repeated ? plan.repeats : 0; r < plan.repeats; ++r) {
-        const uint64_t first = repeated ? 0 : uint64_t(r) * plan.lanes;
-        if (esize == 2) {
-            select_repeat<uint16_t>(rd, ra, b ? &rb : nullptr, r, m, first, scalar.data);
-        } else {
-            select_repeat<uint32_t>(rd, ra, b ? &rb : nullptr, r, m, first, scalar.data);
-        }
-    }
-    charge(PIPE_V, vector_cycles(plan, esize == 2 ? 128 : 64));
-    drain(PIPE_V);
 }
 
 }  // namespace pyasc_model

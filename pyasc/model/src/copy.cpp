@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "batch.h"
 #include "gm.h"
 #include "timing.h"
 
@@ -64,6 +65,30 @@ GmBuffer* gm_extent(const GmView& t, const GmRows& rows, int pipe, Loc loc)
     return find_gm(t, t.ptr, bytes, pipe, loc);
 }
 
+// A copy of one row, or of rows without gaps, may wait for what comes after it.
+bool put_off_copy(Step::Kind kind, const Rows& local, DType type, uint8_t* gm, const GmRows& rows, bool streamed)
+{
+    const bool packed = rows.rows == 1 || (local.step == rows.bytes && rows.step == rows.bytes);
+    const uint64_t bytes = rows.rows * rows.bytes, esize = dtype_bytes(type);
+    if (!deferring() || !packed || bytes % esize != 0) {
+        return false;
+    }
+    const uint32_t bits = static_cast<uint32_t>(esize) * 8;
+    const Span chip{quiet_memory(local.space).data.data() + local.base, bits}, global{gm, bits};
+    Step& s = new_step();
+    s.kind = kind;
+    s.lanes = bytes / esize;
+    s.out = kind == Step::LOAD ? chip : global;
+    s.in[0] = kind == Step::LOAD ? global : chip;
+    s.sources = 1;
+    s.variant = kind == Step::LOAD ? 0 : streamed ? 2 : 1;
+    s.run = [](const Step& step, uint64_t lane, uint64_t n) {
+        constexpr void (*COPIES[])(uint8_t*, const uint8_t*, uint64_t) = {copy_near, copy_far, copy_streamed};
+        COPIES[step.variant](step.out.part(lane), step.in[0].part(lane), n * step.out.bits / 8);
+    };
+    return put_off(s);
+}
+
 // Rows of global memory into rows on chip: `lead` bytes in front and the rest behind are for the caller to fill.
 void move_in(const View& dst, const Rows& local, uint32_t lead, const GmView& src, GmRows rows, int pipe, Loc loc)
 {
@@ -72,7 +97,12 @@ void move_in(const View& dst, const Rows& local, uint32_t lead, const GmView& sr
         return;
     }
     rows.base = static_cast<uint64_t>(src.ptr - b->base);
-    const OpId id = begin(pipe, loc);
+    const OpId id = begin_deferrable(pipe, loc);
+    if (lead == 0 && put_off_copy(Step::LOAD, local, dst.dtype, src.ptr, rows, false)) {
+        charge(pipe, copy_in_cycles(rows.bytes * rows.rows, rows.rows, src.bypass_l2));
+        return;
+    }
+    settle();
     touch_gm(*b, rows, GmRecord::READ, id, false, loc);
     check_dirty_lines(*b, rows, pipe, loc);
     touch(local, true, id, loc);
@@ -96,7 +126,13 @@ void move_out(const GmView& dst, GmRows rows, const View& src, const Rows& local
         return;
     }
     rows.base = static_cast<uint64_t>(dst.ptr - b->base);
-    const OpId id = begin(pipe, loc);
+    const OpId id = begin_deferrable(pipe, loc);
+    if (b->writable && core->atomic == Atomic::NONE
+        && put_off_copy(Step::STORE, local, src.dtype, dst.ptr, rows, b->streamed())) {
+        charge(pipe, copy_out_cycles(rows.bytes * rows.rows, rows.rows));
+        return;
+    }
+    settle();
     touch(local, false, id, loc);
     touch_gm(*b, rows, core->atomic == Atomic::NONE ? GmRecord::WRITE : GmRecord::ATOMIC, id, false, loc);
     for (uint32_t i = 0; i < rows.rows; ++i) {

@@ -19,15 +19,16 @@ Core* core = nullptr;
 
 double Launch::number(const char* key) const
 {
-    const auto known = numbers.find(key);
-    if (known != numbers.end()) {
-        return known->second;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(key);
+    Number& known = numbers[(address ^ (address >> 8)) % 256];
+    if (known.key == key) {
+        return known.value;
     }
     const auto it = soc.find(key);
     if (it == soc.end()) {
         throw std::runtime_error(std::string("the SoC description does not give '") + key + "'");
     }
-    numbers[key] = it->second;
+    known = {key, it->second};
     return it->second;
 }
 
@@ -39,13 +40,9 @@ std::string Core::name() const
 void Clock::join(const Clock& other)
 {
     for (int p = 0; p < 8; ++p) {
-        if (other.seen[p] > seen[p]) {
-            seen[p] = other.seen[p];
-        }
+        seen[p] = seen[p] > other.seen[p] ? seen[p] : other.seen[p];
     }
-    if (other.time > time) {
-        time = other.time;
-    }
+    time = time > other.time ? time : other.time;
 }
 
 // What a run without checks still notices, since it cannot go on.
@@ -104,11 +101,9 @@ void leave_probe()
 
 }  // namespace
 
-OpId begin(int pipe, Loc loc)
+// What the operation may rely on.
+static void fix_seen(Core& c, int pipe, OpId id)
 {
-    leave_probe();
-    Core& c = *core;
-    const OpId id = (++c.sequence << 3) | static_cast<OpId>(pipe);
     // The scalar unit issues every instruction in order, so what it has waited for is complete for all later ones.
     for (int p = 0; p < PIPES; ++p) {
         const OpId own = c.clock[pipe].seen[p];
@@ -117,6 +112,22 @@ OpId begin(int pipe, Loc loc)
     }
     if (pipe == PIPE_S) {
         c.now_seen[PIPE_S] = id;
+    }
+}
+
+OpId begin(int pipe, Loc loc)
+{
+    settle();
+    return begin_deferrable(pipe, loc);
+}
+
+OpId begin_deferrable(int pipe, Loc loc)
+{
+    leave_probe();
+    Core& c = *core;
+    const OpId id = (++c.sequence << 3) | static_cast<OpId>(pipe);
+    if (launch->check) {
+        fix_seen(c, pipe, id);
     }
     c.last[pipe] = id;
     c.last_call = loc;

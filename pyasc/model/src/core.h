@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace pyasc_model {
 
 constexpr int PIPES = 7;
+constexpr int PAIRS = 64;  // of pipes, as HardEvent numbers them: source * 8 + destination
 extern const char* const PIPE_NAMES[8];
 
 enum Space : uint8_t { UB, L1, L0A, L0B, L0C, BT, FB, SPACES };
@@ -32,12 +34,26 @@ struct SplitCell {
     Cell byte[32];
 };
 
+// Starts vectors on a page, so that what is aligned on chip is aligned for the host's vector units too.
+template <typename T>
+struct PageAligned {
+    using value_type = T;
+    static constexpr std::align_val_t PAGE{4096};
+    PageAligned() = default;
+    template <typename U>
+    PageAligned(const PageAligned<U>&) {}
+    T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), PAGE)); }
+    void deallocate(T* p, size_t) { ::operator delete(p, PAGE); }
+    bool operator==(const PageAligned&) const { return true; }
+    bool operator!=(const PageAligned&) const { return false; }
+};
+
 // One on-chip memory: contents, one shadow bit a data bit (set: never written), and the access history.
 struct LocalMemory {
     uint32_t size = 0;
     bool used = false;
-    std::vector<uint8_t> data, undefined;
-    std::vector<Cell> cells;
+    std::vector<uint8_t, PageAligned<uint8_t>> data, undefined;
+    std::vector<Cell, PageAligned<Cell>> cells;
     std::unordered_map<uint32_t, SplitCell> split;
 };
 
@@ -103,9 +119,9 @@ struct Core {
     OpId now_seen[8] = {};  // the clock of the operation under way
     RemoteClock remote;
     std::vector<OpInfo> ops;
-    std::map<int, Flag> flags;  // pair * 8 + id
+    std::unique_ptr<Flag[]> flags[PAIRS];  // of each pair that was used, by id
     std::vector<CrossSet> cross[16];
-    std::map<int, uint8_t> events;  // pair -> ids taken by TPipe
+    uint8_t events[PAIRS] = {};  // ids taken by TPipe
 
     bool pipe_live = false, had_pipe = false;
     bool soc_initialised = false;
@@ -142,6 +158,13 @@ struct Core {
     std::string waits_for;
 
     std::string name() const;
+    Flag& flag(int pair, int id)
+    {
+        if (!flags[pair]) {
+            flags[pair] = std::make_unique<Flag[]>(8);
+        }
+        return flags[pair][id];
+    }
 };
 
 struct Finding {
@@ -154,7 +177,11 @@ struct GmBuffer;
 
 struct Launch {
     std::map<std::string, double> soc;
-    mutable std::unordered_map<const char*, double> numbers;  // of `soc`, by the address of the literal that asks
+    struct Number {
+        const char* key = nullptr;
+        double value = 0;
+    };
+    mutable Number numbers[256];  // of `soc`, by the address of the literal that asks
     bool check = true;
     uint64_t seed = 0;
     int blocks = 1, kernel_kind = KERNEL_TYPE_UNMARKED;
@@ -190,8 +217,20 @@ struct ProbeDone {};
 void report(const char* kind, Loc loc, int pipe, const char* memory, uint64_t low, uint64_t high, const char* format,
             ...) __attribute__((format(printf, 7, 8)));
 
+// Instructions put off wait (batch.h); whatever looks at memory settles them first.
+extern bool steps_waiting;
+void catch_up();
+inline void settle()
+{
+    if (steps_waiting) {
+        catch_up();
+    }
+}
+
 // Every call that does work passes here: counts the operation, fixes what it may rely on, gives it its pipe.
 OpId begin(int pipe, Loc loc);
+// The same for an instruction that may be put off with those before it.
+OpId begin_deferrable(int pipe, Loc loc);
 // Charges `cycles` of the pipe to the operation begun last.
 void charge(int pipe, double cycles);
 void scalar_cost(double cycles);
@@ -204,10 +243,16 @@ void need_vector_core(const char* call, Loc loc);
 void need_cube_core(const char* call, Loc loc);
 Space space_of(TPosition position, Loc loc);
 LocalMemory& open_memory(Space space);
-inline LocalMemory& memory(Space space)
+// The memory without its contents, which instructions put off may still change.
+inline LocalMemory& quiet_memory(Space space)
 {
     LocalMemory& m = core->mem[space];
     return m.used ? m : open_memory(space);
+}
+inline LocalMemory& memory(Space space)
+{
+    settle();
+    return quiet_memory(space);
 }
 // Hands over to other cores until `ready`; `what` names the wait should nobody ever make it so.
 void wait_until(const std::function<bool()>& ready, const std::string& what);

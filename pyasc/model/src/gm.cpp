@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "bulk.h"
 #include "half.h"
 
 namespace pyasc_model {
@@ -277,24 +278,6 @@ bool any(const uint8_t* p, uint64_t n)
 
 }  // namespace
 
-namespace {
-
-// A copy to memory that the cache does not hold: its lines are asked for well before they are written.
-void copy_far(uint8_t* to, const uint8_t* from, uint64_t bytes)
-{
-    constexpr uint64_t STEP = 256, AHEAD = 1024, LINE = 64;
-    uint64_t i = 0;
-    for (; i + STEP <= bytes; i += STEP) {
-        for (uint64_t k = 0; k < STEP; k += LINE) {
-            __builtin_prefetch(to + i + AHEAD + k, 1);
-        }
-        memcpy(to + i, from + i, STEP);
-    }
-    memcpy(to + i, from + i, bytes - i);
-}
-
-}  // namespace
-
 void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8_t* undefined, uint64_t bytes,
                   DType type, int pipe, Loc loc)
 {
@@ -323,7 +306,7 @@ void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8
         }
         atomic_row(b.base + offset, data, bytes, loc);
     } else {
-        copy_far(b.base + offset, data, bytes);
+        (b.streamed() ? copy_streamed : copy_far)(b.base + offset, data, bytes);
     }
     if (!b.undefined.empty()) {
         memset(b.undefined.data() + offset, 0, bytes);
@@ -332,7 +315,7 @@ void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8
 
 void load_gm_row(const GmBuffer& b, uint64_t offset, uint8_t* data, uint8_t* undefined, uint64_t bytes)
 {
-    memcpy(data, b.base + offset, bytes);
+    copy_near(data, b.base + offset, bytes);
     if (undefined != nullptr) {
         if (b.undefined.empty()) {
             memset(undefined, 0, bytes);

@@ -2,6 +2,7 @@
 // Global memory: the arrays of a launch, what is defined in them, and who touched which bytes.
 #pragma once
 #include "access.h"
+#include "bulk.h"
 
 namespace pyasc_model {
 
@@ -63,6 +64,7 @@ struct GmBuffer {
     std::map<uint64_t, GmSpan> spans;
     std::vector<PendingRead> reads;  // not yet in `spans`: a buffer nobody writes needs no history
     bool written = false;
+    bool streamed() const { return size >= STREAMED_BYTES; }
 };
 
 // The buffer that holds [ptr, ptr + bytes), after checks against the arrays and the declared range; null if none.

@@ -46,6 +46,16 @@ struct Int {
     static void close(const T*, void*, size_t) {}
 };
 
+// The bits of a scalar in a lane of 16 or 32 bits, in the low ones.
+inline uint32_t lane_bits(DType type, Scalar s)
+{
+    if (type == DType::I32) {
+        return static_cast<uint32_t>(s.i);
+    }
+    const float value = static_cast<float>(s.f);
+    return type == DType::F32 ? __builtin_bit_cast(uint32_t, value) : half_bits(value);
+}
+
 // d[i] = F(a[i], b[i], old d[i], args), in chunks that stay in the first-level cache.
 template <typename D, typename S, int SOURCES, bool READS_DST, typename F>
 void flat(void* d, const void* const* s, size_t n, const FlatArgs& args)

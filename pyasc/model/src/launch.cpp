@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "bulk.h"
 #include "crash.h"
 #include "gm.h"
 
@@ -54,12 +55,13 @@ Scheduler* scheduler = nullptr;
 
 void leftovers(Core& c)
 {
-    for (const auto& entry : c.flags) {
-        if (entry.second.set) {
-            const int event = entry.first / 8;
-            report("event", entry.second.loc, event >> 3, nullptr, 0, 0,
-                   "flag %s_%s(%d) is set at the end of the kernel and never waited for", PIPE_NAMES[event >> 3],
-                   PIPE_NAMES[event & 7], entry.first % 8);
+    for (int pair = 0; pair < PAIRS; ++pair) {
+        for (int id = 0; c.flags[pair] && id < 8; ++id) {
+            if (c.flags[pair][id].set) {
+                report("event", c.flags[pair][id].loc, pair >> 3, nullptr, 0, 0,
+                       "flag %s_%s(%d) is set at the end of the kernel and never waited for", PIPE_NAMES[pair >> 3],
+                       PIPE_NAMES[pair & 7], id);
+            }
         }
     }
 }
@@ -108,15 +110,30 @@ void run_core()
     } catch (const std::exception& e) {
         scheduler->error = e.what();
     }
+    settle();
     c->cache.clear();
     c->finished = true;
+}
+
+// Kept from one launch to the next: a stack and memories cost more to make than a small kernel to run.
+std::unique_ptr<Seat> kept_seat;
+
+std::unique_ptr<Seat> new_seat()
+{
+    if (!kept_seat) {
+        return std::make_unique<Seat>();
+    }
+    for (LocalMemory& m : kept_seat->memories) {
+        m.data.clear();  // nothing of the last launch is seen in this one
+    }
+    return std::move(kept_seat);
 }
 
 void start(size_t i)
 {
     auto& free_seats = scheduler->free_seats;
     if (free_seats.empty()) {
-        free_seats.push_back(std::make_unique<Seat>());
+        free_seats.push_back(new_seat());
     }
     scheduler->seats[i] = std::move(free_seats.back());
     free_seats.pop_back();
@@ -134,6 +151,7 @@ void start(size_t i)
 
 void tell_crash(int signal)
 {
+    settle();
     core->finished = true;
     core->cache.clear();
     report("crash", core->last_call, PIPE_S, nullptr, 0, 0, "the kernel %s in scalar code after this call",
@@ -307,6 +325,7 @@ void wait_until(const std::function<bool()>& ready, const std::string& what)
     const size_t i = static_cast<size_t>(
         std::find_if(launch->cores.begin(), launch->cores.end(), [self](auto& c) { return c.get() == self; })
         - launch->cores.begin());
+    settle();
     self->waits_for = what;
     while (!ready()) {
         self->waiting = true;
@@ -344,6 +363,10 @@ std::string run_launch(KernelCall call, const void* const* args)
         const CrashGuard guard;
         local.seats.resize(launch->cores.size());
         run_all();
+        end_streams();
+        if (!local.free_seats.empty()) {
+            kept_seat = std::move(local.free_seats.back());
+        }
         if (launch->check) {
             tell_cross_leftovers();
         }

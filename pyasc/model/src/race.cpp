@@ -108,34 +108,57 @@ void tell(const Conflict& conflict, Space space, bool write, OpId id, Loc loc)
 typedef uint32_t Lanes8 __attribute__((vector_size(32)));
 static_assert(sizeof(Cell) == sizeof(Lanes8), "a cell is compared as one vector");
 
-// Whole blocks from `block` on, until one needs a closer look. Returns how many were dealt with.
-uint32_t touch_whole(LocalMemory& m, uint32_t block, uint32_t count, bool write, OpId id)
+// Whole blocks from `block` on, until one may not be ordered before the operation `id`: then it needs a closer look.
+// Returns how many are; their earlier accesses are compared as vectors, and only the sum of that is looked at.
+uint32_t ordered_before(const LocalMemory& m, uint32_t block, uint32_t count, bool write, OpId id)
 {
     const OpId* seen = core->now_seen;
     const Lanes8 limit = {0xffffffffu, seen[0], seen[1], seen[2], seen[3], seen[4], seen[5], seen[6]};
-    const Lanes8 same = {id, id, id, id, id, id, id, id}, fresh = {id, 0, 0, 0, 0, 0, 0, 0};
-    const int pipe = pipe_of(id);
+    const Lanes8 same = {id, id, id, id, id, id, id, id};
+    Lanes8 late = {};
+    OpId known = id;  // a last write found to be ordered: neighbours mostly share it
     for (uint32_t i = 0; i < count; ++i) {
-        Cell& cell = m.cells[block + i];
-        const bool written_before = cell.write <= seen[cell.write & 7] || cell.write == id;
-        if (cell.write == SPLIT || !written_before) {
-            return i;
+        const Cell& cell = m.cells[block + i];
+        if (cell.write != known) {
+            if (cell.write == SPLIT || cell.write > seen[cell.write & 7]) {
+                count = i;
+                break;
+            }
+            known = cell.write;
         }
-        if (!write) {
-            cell.read[pipe] = id;
-            continue;
+        if (write) {
+            Lanes8 lanes;
+            memcpy(&lanes, &cell, sizeof lanes);
+            late |= static_cast<Lanes8>((lanes > limit) & (lanes != same));
         }
-        Lanes8 lanes;
-        memcpy(&lanes, &cell, sizeof lanes);
-        const auto late = (lanes > limit) & (lanes != same);
-        uint32_t any = 0;
-        for (int p = 0; p < 8; ++p) {
-            any |= static_cast<uint32_t>(late[p]);
+    }
+    uint32_t any = 0;
+    for (int p = 0; p < 8; ++p) {
+        any |= late[p];
+    }
+    return any == 0 ? count : count == 1 ? 0 : ordered_before(m, block, count / 2, write, id);
+}
+
+// Enters the access into whole blocks, until one needs a closer look. Returns how many were dealt with.
+uint32_t touch_whole(LocalMemory& m, uint32_t block, uint32_t count, bool write, OpId id)
+{
+    constexpr uint32_t BLOCKS = 64;
+    const int pipe = pipe_of(id);
+    for (uint32_t done = 0; done < count;) {
+        const uint32_t wanted = std::min(BLOCKS, count - done);
+        const uint32_t n = ordered_before(m, block + done, wanted, write, id);
+        Cell* cells = m.cells.data() + block + done;
+        for (uint32_t i = 0; i < n; ++i) {
+            if (write) {
+                cells[i] = Cell{id, {}};
+            } else {
+                cells[i].read[pipe] = id;
+            }
         }
-        if (any != 0) {
-            return i;
+        done += n;
+        if (n < wanted && (n == 0 || cells[n].write == SPLIT)) {
+            return done;
         }
-        memcpy(&cell, &fresh, sizeof fresh);
     }
     return count;
 }

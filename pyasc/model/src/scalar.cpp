@@ -62,11 +62,6 @@ void local_write(const View& t, uint32_t index, const void* value, Loc loc)
     }
 }
 
-void* local_pointer(const View& t, uint32_t byte_offset)
-{
-    return data_at(space_of(t.position, {"", 0}), t.addr + byte_offset);
-}
-
 namespace {
 
 constexpr uint64_t LINE = 64;

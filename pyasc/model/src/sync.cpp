@@ -49,7 +49,7 @@ void flag_set(int event, int id, Loc loc)
     }
     const int src = event >> 3;
     Core& c = *core;
-    Flag& f = c.flags[event * 8 + id];
+    Flag& f = c.flag(event, id);
     if (f.set) {
         report("event", loc, src, nullptr, 0, 0, "SetFlag<%s_%s>(%d): the flag set at line %d was not waited for",
                PIPE_NAMES[src], PIPE_NAMES[event & 7], id, f.loc.line);
@@ -75,7 +75,7 @@ void flag_wait(int event, int id, Loc loc)
     }
     const int src = event >> 3, dst = event & 7;
     Core& c = *core;
-    Flag& f = c.flags[event * 8 + id];
+    Flag& f = c.flag(event, id);
     if (!f.set) {
         report("event", loc, dst, nullptr, 0, 0, "WaitFlag<%s_%s>(%d) without a SetFlag before it: pipe %s stops",
                PIPE_NAMES[src], PIPE_NAMES[dst], id, PIPE_NAMES[dst]);
@@ -84,6 +84,7 @@ void flag_wait(int event, int id, Loc loc)
     f.set = false;
     c.clock[dst].join(f.clock);
     if (dst == PIPE_S) {
+        settle();  // the kernel may go on through a pointer of its own to global memory
         c.scalar_time = std::max(c.scalar_time, f.clock.time);
     }
 }
@@ -104,6 +105,7 @@ void barrier(int pipe, Loc loc)
         drain(pipe);
         return;
     }
+    settle();
     core->barrier_all_at = core->sequence;
     Clock all;
     for (int p = 0; p < PIPES; ++p) {

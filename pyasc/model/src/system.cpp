@@ -188,20 +188,7 @@ std::string write_report(const std::string& error)
     field(out, "error", error);
     field(out, "printed", launch->printed);
     out += "\"cycles\": " + number(launch->cycles) + ", \"kind\": " + std::to_string(launch->kernel_kind)
-         + ", \"cores\": [";
-    bool first = true;
-    for (const auto& c : launch->cores) {
-        out += first ? "{" : ", {";
-        first = false;
-        field(out, "name", c->name());
-        double end = c->scalar_time;
-        for (int p = 0; p < PIPES; ++p) {
-            end = std::max(end, c->busy_until[p]);
-            out += std::string("\"") + PIPE_NAMES[p] + "\": " + number(c->busy[p]) + ", ";
-        }
-        out += "\"end\": " + number(end) + "}";
-    }
-    out += "], \"findings\": [";
+         + ", \"cores\": " + std::to_string(launch->cores.size()) + ", \"findings\": [";
     for (size_t i = 0; i < launch->findings.size(); ++i) {
         out += i ? ", " : "";
         write_finding(out, launch->findings[i]);
@@ -227,7 +214,14 @@ Launch* pyasc_model_create(int check, uint64_t seed, int blocks, int kind)
     return l;
 }
 
-void pyasc_model_soc(Launch* l, const char* key, double value) { l->soc[key] = value; }
+// `keys` one after the other, each ended by a zero.
+void pyasc_model_soc(Launch* l, const char* keys, const double* values, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        l->soc[keys] = values[i];
+        keys += strlen(keys) + 1;
+    }
+}
 
 void pyasc_model_limit(Launch* l, double seconds) { l->seconds = seconds; }
 
@@ -256,6 +250,20 @@ const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const v
     l->report = write_report(error);
     launch = nullptr;
     return l->report.c_str();
+}
+
+// For each core: its index, 1 if it is a cube core, when it ends, and how long each pipe was busy.
+void pyasc_model_times(const Launch* l, double* out)
+{
+    for (const auto& c : l->cores) {
+        *out++ = c->index;
+        *out++ = c->cube;
+        double& end = *out++ = c->scalar_time;
+        for (int p = 0; p < PIPES; ++p) {
+            end = std::max(end, c->busy_until[p]);
+            *out++ = c->busy[p];
+        }
+    }
 }
 
 void pyasc_model_destroy(Launch* l) { delete l; }

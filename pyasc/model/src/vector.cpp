@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "batch.h"
 #include "lanes.h"
 
 namespace pyasc_model {
@@ -52,8 +53,32 @@ void spread_flags(uint8_t* d, const uint8_t* flags, size_t n)
 
 }  // namespace
 
+bool all_zero(const uint8_t* p, size_t n)
+{
+    constexpr size_t STEP = 512;
+    for (; n >= STEP; p += STEP, n -= STEP) {
+        uint8_t some = 0;
+        for (size_t i = 0; i < STEP; ++i) {
+            some = static_cast<uint8_t>(some | p[i]);
+        }
+        if (some != 0) {
+            return false;
+        }
+    }
+    return std::all_of(p, p + n, [](uint8_t v) { return v == 0; });
+}
+
 void merge_undefined(uint8_t* d, uint32_t dsize, const uint8_t* const* s, const uint32_t* ssize, int sources, size_t n)
 {
+    // By far the most lanes are defined.
+    bool defined = true;
+    for (int k = 0; k < sources && defined; ++k) {
+        defined = all_zero(s[k], n * ssize[k]);
+    }
+    if (defined) {
+        memset(d, 0, n * dsize);
+        return;
+    }
     uint8_t flags[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t m = std::min(n - i, CHUNK);
@@ -183,16 +208,48 @@ struct Run {
         scatter(operand[0], repeat, data[0], track ? undefined[0] : nullptr);
     }
 
+    // One run of lanes in every operand.
+    bool dense() const
+    {
+        bool all = operand[0].plan->prefix && operand[0].plan->body_full();
+        for (int i = 0; i <= sources; ++i) {
+            all = all && operand[i].dense();
+        }
+        return all;
+    }
+
+    bool put_off_lanes() const
+    {
+        if (!deferring() || !dense()) {
+            return false;
+        }
+        Step& s = new_step();
+        s.run = [](const Step& step, uint64_t lane, uint64_t n) {
+            const void* in[2] = {step.in[0].part(lane), step.sources > 1 ? step.in[1].part(lane) : nullptr};
+            FlatArgs at = step.args;
+            at.index += lane / step.per;
+            step.flat(step.out.part(lane), in, n / step.per, at);
+        };
+        s.lanes = operand[0].plan->total();
+        s.out = span_of(operand[0]);
+        s.sources = sources;
+        for (int i = 0; i < sources; ++i) {
+            s.in[i] = span_of(operand[i + 1]);
+        }
+        s.flat = kernel.fn;
+        s.args = args;
+        return put_off(s);
+    }
+
     void all()
     {
         const Plan& p = *operand[0].plan;
-        bool dense = p.prefix, dense_repeats = p.prefix;
+        bool dense_repeats = p.prefix;
         for (int i = 0; i <= sources; ++i) {
-            dense = dense && operand[i].dense();
             dense_repeats = dense_repeats && operand[i].dense_repeat();
         }
-        if (dense && p.body_full()) {
-            direct(0, size_t(p.repeats - 1) * p.lanes + p.tail_count);
+        if (dense()) {
+            direct(0, p.total());
             return;
         }
         for (uint32_t r = 0; r < p.repeats; ++r) {
@@ -264,11 +321,15 @@ void elementwise(Op op, const View& dst, const View* src, int sources, const Lan
     if (plan.repeats == 0) {
         return;
     }
-    Run run{k, {}, sources, {scalar, mode, 0, core->deq, core->deq_offset}};
+    const auto region = [&](int i) {
+        return make_region(i == 0 ? dst : src[i - 1], plan, strides.block[i], strides.repeat[i], loc);
+    };
+    Run run{k,
+            {region(0), sources > 0 ? region(1) : Region{}, sources > 1 ? region(2) : Region{}},
+            sources,
+            {scalar, mode, 0, core->deq, core->deq_offset}};
     for (int i = 0; i <= sources; ++i) {
-        const View& t = i == 0 ? dst : src[i - 1];
-        run.operand[i] = make_region(t, plan, strides.block[i], strides.repeat[i], loc);
-        if (!check_operand(t, run.operand[i], 32, PIPE_V, loc)) {
+        if (!check_operand(i == 0 ? dst : src[i - 1], run.operand[i], 32, PIPE_V, loc)) {
             return;
         }
     }
@@ -277,7 +338,7 @@ void elementwise(Op op, const View& dst, const View* src, int sources, const Lan
         report("parameter", loc, PIPE_V, nullptr, 0, 0, "a block stride of 0 is not defined for a destination");
         return;
     }
-    const OpId id = begin(PIPE_V, loc);
+    const OpId id = begin_deferrable(PIPE_V, loc);
     if (launch->check) {
         const bool widening = op == Op::Cast && dtype_bytes(dst.dtype) != dtype_bytes(src[0].dtype);
         check_overlap(run.operand[0], run.operand + 1, sources, k.chain && !widening, loc);
@@ -286,7 +347,10 @@ void elementwise(Op op, const View& dst, const View* src, int sources, const Lan
             touch(run.operand[i], false, id, loc);
         }
     }
-    run.all();
+    if (!run.put_off_lanes()) {
+        settle();
+        run.all();
+    }
     charge(PIPE_V, vector_cycles(plan, k.rate / bank_conflict(run.operand, sources)));
 }
 

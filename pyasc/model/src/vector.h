@@ -34,6 +34,8 @@ void add_float_kernels(FlatTable& t);
 void add_integer_kernels(FlatTable& t);
 void add_cast_kernels(FlatTable& t);
 
+bool all_zero(const uint8_t* p, size_t n);
+
 // Undefined lanes of the sources make undefined lanes of the destination.
 void merge_undefined(uint8_t* d, uint32_t dsize, const uint8_t* const* s, const uint32_t* ssize, int sources, size_t n);
 

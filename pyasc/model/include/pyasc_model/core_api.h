@@ -79,7 +79,6 @@ void elementwise(Op op, const View& dst, const View* src, int sources, const Lan
                  Scalar scalar, AscendC::RoundMode mode, Loc loc);
 
 // Tensors
-void* local_pointer(const View& t, uint32_t byte_offset);
 void local_read(const View& t, uint32_t index, void* value, Loc loc);
 void local_write(const View& t, uint32_t index, const void* value, Loc loc);
 void global_read(const GmView& t, uint64_t index, void* value, bool bypass, Loc loc);
