@@ -62,7 +62,10 @@ def _number(v: Visitor, fn: str, value: Val) -> Val:
     if is_array(value) and numeric.shape_of(value):
         hint = f"use asc.{fn} for every element" if fn in names.__all__ else "use a loop"
         raise v.error(None, "PA0402", f"math.{fn} takes numbers, found {numeric.describe(value)}", hint=hint)
-    return numeric.operand(v, value)
+    found = numeric.operand(v, value)
+    # Refuses text, which `float` would read.
+    numeric.number_type(v, found)
+    return found
 
 
 def _unary(fn: str) -> Lowering:
