@@ -217,6 +217,22 @@ def _scan(frame: Frame, op: tile_lanes.Scan) -> Sequence[Any]:
     return ()
 
 
+def _tally(frame: Frame, op: tile_lanes.Tally) -> Sequence[Any]:
+    (size,), bins = frame.all(op.sizes), frame[op.bins]
+    lanes = frame[op.lanes].reshape(-1, 64)
+    for number in range(size):
+        place = frame[op.places][number]
+        if 0 <= place < bins:
+            lanes[place, number % 64] += frame[op.source][number]
+    return ()
+
+
+def _totals(frame: Frame, op: tile_lanes.Totals) -> Sequence[Any]:
+    (bins,) = frame.all(op.sizes)
+    frame[op.target][:bins] = frame[op.lanes].reshape(-1, 64)[:bins].sum(axis=1, dtype=frame[op.lanes].dtype)
+    return ()
+
+
 def _copy_rows(frame: Frame, op: tile_lanes.CopyRows) -> Sequence[Any]:
     rows, width = frame.all(op.sizes)
     box, source = _target(frame, op.target, [rows, width]), frame[op.source].reshape(-1)
@@ -315,6 +331,8 @@ HANDLERS: dict[type[Operation], Handler] = {
     tile_lanes.Weave: _weave,
     tile_lanes.CopyRows: _copy_rows,
     tile_lanes.Scan: _scan,
+    tile_lanes.Tally: _tally,
+    tile_lanes.Totals: _totals,
     tile.Reduce: _reduce,
     tile.Fold: _fold,
     tile.ArgReduce: _argreduce,

@@ -32,6 +32,7 @@ from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
+from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
     Cut,
@@ -55,6 +56,7 @@ from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.split_checks import only_tells_which
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
+from pyasc.passes.analysis.tile_histograms import lower_histogram
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
@@ -294,6 +296,7 @@ class _Lowering:
             if not can_run(variant.function):
                 return [phase]
             what = "elements of a table" if isinstance(work, st.Apply) and gathers(work) else "rows"
+            what = "histograms" if isinstance(work, scf.For) and match_histogram(work) is not None else what
             self.context.remark(work.loc, f"{what} that do not fit on chip run on the scalar unit", HINT)
         fits = limit.condition
         limit.erase()
@@ -350,6 +353,10 @@ def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
         blocks = lower_strided(work, soc)
     elif isinstance(work, st.Apply) and is_flat(work):
         blocks = lower_flat(work, soc)
+    elif isinstance(work, scf.For) and (found := match_histogram(work)) is not None:
+        if lines:
+            raise refuse("a histogram of more bins than fit on chip", work.loc)
+        blocks = lower_histogram(found, soc)
     elif isinstance(work, st.Apply) and reduces_rows(work):
         blocks = lower_columns(work, soc)
     elif isinstance(work, (st.Apply, scf.For)):

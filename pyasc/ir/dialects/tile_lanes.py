@@ -109,7 +109,7 @@ class CopyRows(Operation, name="tile.copy_rows", traits=[READS, WRITES, SINGLE_B
 
 
 class Scan(Operation, name="tile.scan", traits=[READS, WRITES]):
-    """What the elements of a line combine to, up to each of them: `target[p]` is `carry` and `source[: p + 1]` combined.
+    """What the elements of a line come to, up to each of them: `target[p]` is `carry` and `source[: p + 1]` combined.
 
     The last one is in `carry` afterwards. Along axis 0 that is done for each column of a tile of rows, and the carry is
     a row. Sums may be reordered within the documented bound.
@@ -129,3 +129,33 @@ class Scan(Operation, name="tile.scan", traits=[READS, WRITES]):
         yield from same_rank(self.source, self.target)
         if len(self.sizes) != len(shape_of(self.target)):
             yield f"{len(self.sizes)} sizes for {self.target.type}"
+
+
+class Tally(Operation, name="tile.tally", traits=[READS, WRITES]):
+    """Adds elements to `bins` bins of 64 lanes: `lanes[b * 64 + p % 64] += source[p]` where `places[p] == b`."""
+
+    source: Value = operand(ON_CHIP)
+    places: Value = operand(ON_CHIP)
+    lanes: Value = operand(ON_CHIP, written=True)
+    bins: Value = operand(I64)
+    sizes: Sequence[Value] = operands(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """Elements and lanes of one dtype of 32 bits, and places in int32."""
+        yield from same_dtype(self.source, self.lanes)
+        yield from same_rank(self.source, self.places)
+        if dtype_of(self.places.type).name != "i32" or dtype_of(self.lanes.type).bits != 32:
+            yield f"elements of 32 bits are added at places in i32, not {self.source.type} at {self.places.type}"
+
+
+class Totals(Operation, name="tile.totals", traits=[READS, WRITES]):
+    """The sum of each 64 lanes: `target[b] = lanes[b * 64] + ... + lanes[b * 64 + 63]`; the lanes are lost."""
+
+    lanes: Value = operand(ON_CHIP, written=True)
+    target: Value = operand(ON_CHIP, written=True)
+    sizes: Sequence[Value] = operands(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """Lines of one dtype."""
+        yield from same_dtype(self.lanes, self.target)
+        yield from same_rank(self.lanes, self.target)

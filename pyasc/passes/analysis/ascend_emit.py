@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value, block_of
-from pyasc.ir.dialects import arith, asc, func, mem, scf, tile
+from pyasc.ir.dialects import arith, asc, func, mem, scf, tile, tile_lanes
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
@@ -184,6 +185,13 @@ class PhaseLowering:
         pending: list[Operation] = []
         self.sealed = True
         for op in ops:
+            if isinstance(op, tile.Flatten):
+                continue
+            if _is_line_view(op):
+                self._numbers(pending, at)
+                pending = []
+                self._view(op, at)
+                continue
             if not isinstance(op, scf.For):
                 pending.append(op)
                 continue
@@ -195,7 +203,7 @@ class PhaseLowering:
 
     def _numbers(self, ops: Sequence[Operation], at: Builder) -> None:
         if any(op.name.startswith("tile.") and not isinstance(op, tile.Yield) for op in ops):
-            ends = any(isinstance(op, tile.Reduce) for op in ops)
+            ends = any(isinstance(op, (tile.Reduce, tile_lanes.Totals)) for op in ops)
             Methods(self, at, _NUMBER_METHODS if ends else _BEGIN_METHODS).run(ops)
             return
         for op in ops:
@@ -255,6 +263,11 @@ class PhaseLowering:
             assert self.front is not None
             self.prologue.emit(self.front)
             self.front = None
+
+
+def _is_line_view(op: Operation) -> TypeGuard[mem.View]:
+    """Whether an operation is what a core walks of an array as one axis."""
+    return isinstance(op, mem.View) and len(op.axes) == 1 and isinstance(op.ref.owner, (Block, tile.Flatten))
 
 
 def _accumulates(ops: Sequence[Operation]) -> bool:

@@ -14,6 +14,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
 from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
+from pyasc.passes.analysis.ascend_histograms import tally, totals
 from pyasc.passes.analysis.ascend_lanes import gather, pick, weave
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
@@ -202,7 +203,14 @@ class Methods:
             assert holder.queue is not None
             type_ = local(holder.elements, dtype_of(op.source.type))
             tensor = at.value(asc.DeQue(queue=holder.queue, types=[type_]), holder.tile.name)
+            if op.accumulate is not None:
+                call = {"add": "SetAtomicAdd", "maximum": "SetAtomicMax", "minimum": "SetAtomicMin"}[
+                    op.accumulate
+                ]
+                at.insert(asc.SetAtomic(call=call, dtype=dtype_of(op.source.type).name))
             self._transfer(at, op, tensor, inwards=False)
+            if op.accumulate is not None:
+                at.insert(asc.SetAtomicNone())
             at.insert(asc.FreeTensor(queue=holder.queue, tensor=tensor))
         at.insert(asc.End())
 
@@ -347,6 +355,12 @@ class Methods:
             return
         if isinstance(op, tile_lanes.Weave):
             weave(self, tensors, op)
+            return
+        if isinstance(op, tile_lanes.Tally):
+            tally(self, tensors, op)
+            return
+        if isinstance(op, tile_lanes.Totals):
+            totals(self, tensors, op)
             return
         if isinstance(op, tile_lanes.Scan):
             scan(self, tensors, op)

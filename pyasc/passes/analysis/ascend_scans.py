@@ -2,9 +2,9 @@
 """Running sums and extremes of a line, in as many steps as its length has bits.
 
 In a step every element is combined with the one that is 1, 2, 4, ... places before it. Where that is less than a block
-of 32 bytes away, no vector operand can start there, so Gather shifts the line; from then on it is an offset. In front
-of the line stands a block that changes nothing, for the elements that have none before them. What came before the line is
-combined into its first element.
+of 32 bytes away, no vector operand can start there, so Gather shifts the line; from then on it is an offset. A block
+that changes nothing stands in front of the line, for elements that have none before them. What came before the line
+is combined into its first element.
 """
 
 from __future__ import annotations

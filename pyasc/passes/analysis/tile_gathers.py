@@ -7,7 +7,7 @@ host checks that it fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
@@ -39,13 +39,22 @@ class Gathers:
 
     def body(self, op: st.Apply) -> list[Operand]:
         """Translate a body whose inputs have operands already; what it yields. Raises NotVector."""
+        self.translate(op, ())
+        return [self.legaliser.operand(value) for value in op.body.block.terminator.operands]
+
+    def translate(self, op: st.Apply, indices: Sequence[Value]) -> None:
+        """Translate a body, of which some values serve as indices alone."""
         for inner in op.walk():
             if isinstance(inner, mem.Load) and any(may_alias(inner.ref, ref) for ref in op.outputs):
                 raise refuse(f"`{inner.ref.name}` is read where it is written", inner.loc)
-        return self._block(op.body.block, _places(op), None)
+        self._operations(op.body.block, _places(op, indices), None)
 
     def _block(self, block: Block, places: set[Operation], mask: Register | None) -> list[Operand]:
-        """Translate the operations of a block, of which lanes without a bit in the mask need no result."""
+        """Translate a block that gives values, of which lanes without a bit in the mask need none."""
+        self._operations(block, places, mask)
+        return [self.legaliser.operand(value) for value in block.terminator.operands]
+
+    def _operations(self, block: Block, places: set[Operation], mask: Register | None) -> None:
         for inner in block:
             self.legaliser.loc = inner.loc
             match inner:
@@ -59,7 +68,6 @@ class Gathers:
                     self.wide.deferred[inner.results[0]] = inner
                 case _:
                     self.legaliser.run(inner)
-        return [self.legaliser.operand(value) for value in block.terminator.operands]
 
     def _branch(self, op: scf.If, places: set[Operation], outer: Register | None) -> None:
         """Both sides, of which every lane takes one."""
@@ -75,16 +83,7 @@ class Gathers:
 
     def _gather(self, op: mem.Load, mask: Register | None) -> Register:
         table = self._table(op.ref)
-        assert isinstance(op.ref.type, RefType)
-        total: Operand | None = None
-        for dim, where in zip(op.ref.type.shape, op.indices, strict=True):
-            assert dim is not None
-            place = self._place(where)
-            if total is not None:
-                extent = self.wide.narrow(size_value(self.legaliser.at, lift(dim)))
-                total = self._combined("mul", total, extent)
-                place = self._combined("add", total, place)
-            total = place
+        total = self.number(op.ref, op.indices)
         if not isinstance(total, Register):
             raise refuse("one element for all, at a place that is computed", op.loc)
         shift = self.legaliser.number(table.dtype.bytes.bit_length() - 1, dtypes.i32)
@@ -96,6 +95,19 @@ class Gathers:
         made = Instruction("gather", target, (table, offsets), loc=op.loc)
         self.legaliser.program.instructions.append(made)
         return target
+
+    def number(self, ref: Value, indices: Sequence[Value]) -> Operand:
+        """The number of an element in row-major order, as int32."""
+        assert isinstance(ref.type, RefType)
+        total: Operand = self.legaliser.number(0, dtypes.i32)
+        for axis, (dim, where) in enumerate(zip(ref.type.shape, indices, strict=True)):
+            assert dim is not None
+            place = self._place(where)
+            if axis:
+                extent = self.wide.narrow(size_value(self.legaliser.at, lift(dim)))
+                place = self._combined("add", self._combined("mul", total, extent), place)
+            total = place
+        return total
 
     def _chosen(self, mask: Register, offsets: Register) -> Register:
         made = self.legaliser.select([mask, offsets, self.legaliser.number(0, dtypes.i32)])
@@ -148,10 +160,11 @@ class Gathers:
         return self.legaliser.at.value(arith.Elementwise(fn=fn, args=[left, right]))
 
 
-def _places(op: st.Apply) -> set[Operation]:
+def _places(op: st.Apply, indices: Sequence[Value]) -> set[Operation]:
     """What computes places alone; it is done in 32 bits where it is asked for."""
     made: set[Operation] = set()
     pending = [where for inner in op.walk() if isinstance(inner, mem.Load) for where in inner.indices]
+    pending += indices
     while pending:
         value = pending.pop()
         inner = value.op
@@ -165,10 +178,10 @@ def _places(op: st.Apply) -> set[Operation]:
 
 def table_size(at: Builder, ref: Value) -> Value:
     """How many elements an array has."""
-    return size_value(at, _elements(ref))
+    return size_value(at, elements_in(ref))
 
 
-def _elements(ref: Value) -> SizeExpr:
+def elements_in(ref: Value) -> SizeExpr:
     assert isinstance(ref.type, RefType)
     total = constant(1)
     for dim in ref.type.shape:
@@ -181,7 +194,7 @@ def table_bytes(tables: Mapping[Value, Register], free: int) -> dict[Value, int]
     """What each table gets of `free` bytes: what it needs where that is known, an equal share where it is not."""
     made: dict[Value, int] = {}
     for ref, register in tables.items():
-        known = _elements(ref).as_constant
+        known = elements_in(ref).as_constant
         if known is not None:
             made[ref] = -(-known * register.dtype.bytes // 32) * 32
     left = int(free * TABLE_SHARE) - sum(made.values())
@@ -195,7 +208,7 @@ def check_tables(at: Builder, tables: Mapping[Value, Register], free: int) -> No
     """Let the host check that tables of symbolic size fit."""
     capacity = table_bytes(tables, free)
     for ref, register in tables.items():
-        if _elements(ref).as_constant is not None:
+        if elements_in(ref).as_constant is not None:
             continue
         size, most = table_size(at, ref), capacity[ref] // register.dtype.bytes
         fits = at.value(arith.Elementwise(fn="le", args=[size, index(at, most)]))

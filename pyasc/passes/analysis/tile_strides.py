@@ -172,26 +172,27 @@ def lower_strided(op: st.Apply, soc: Soc) -> Value:
     walks = walks_of(op)
     assert walks is not None
     builder = StridedBody(at, walks)
-    _bind_inputs(builder, op, at)
+    bind_inputs(builder, op, at)
     guarded_writes(builder, op, builder.body(op))
     builder.program.prune()
     builder.wide.intervals.check()
     check_tables(at, builder.gathers.tables, soc.arch.ub - scratch_bytes(builder.program.instructions))
-    total, lower = _extent(at, op)
+    total, lower = extent_of(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
     blocks = cores_for(at, total, line, soc.vector_cores)
     cores = at.insert(tile.Cores(count=blocks, body=block_of([ScalarType(I64)], ["core"])))
     inner = Builder(cores.body.block, loc=op.loc)
     part = share(inner, cores.body.block.args[0], blocks, total, line)
     begin = binary(inner, "add", lower, part.begin)
-    _Strided(op, builder, soc, line).emit(inner, begin, part.length)
+    Strided(op, builder, soc, line).emit(inner, begin, part.length)
     inner.insert(tile.Yield())
     op.drop()
     op.unlink()
     return blocks
 
 
-def _bind_inputs(builder: StridedBody, op: st.Apply, at: Builder) -> None:
+def bind_inputs(builder: StridedBody, op: st.Apply, at: Builder) -> None:
+    """Registers for what a body reads."""
     block = op.body.block
     wide = builder.wide
     if op.rank == 1:
@@ -207,7 +208,7 @@ def _bind_inputs(builder: StridedBody, op: st.Apply, at: Builder) -> None:
             builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
 
 
-def _extent(at: Builder, op: st.Apply) -> tuple[Value, Value]:
+def extent_of(at: Builder, op: st.Apply) -> tuple[Value, Value]:
     """How many points there are, and the first value of the iterator."""
     bounds = [materialise(expr, (), op.symbols, at) for expr in op.upper]
     if op.rank == 1:
@@ -236,8 +237,19 @@ class _Planes:
     slots: list[Slot] = field(default_factory=lambda: list[Slot]())
 
 
-class _Strided:
-    def __init__(self, op: st.Apply, builder: StridedBody, soc: Soc, line: int) -> None:
+class Strided:
+    """The buffers of a program on windows, and the code of a tile; beside both, `reserved` bytes of a core and
+    `beside` bytes an element are somebody else's."""
+
+    def __init__(
+        self,
+        op: st.Apply,
+        builder: StridedBody,
+        soc: Soc,
+        line: int,
+        reserved: int = 0,
+        beside: float = 0.0,
+    ) -> None:
         self.op = op
         self.builder = builder
         self.elements = builder.elements
@@ -252,7 +264,8 @@ class _Strided:
         self.assignment = assign(builder.program, fixed)
         self.depths = queue_depths(self.assignment)
         free = soc.arch.ub - scratch_bytes(builder.program.instructions)
-        each = self._bytes_an_element()
+        free -= reserved
+        each = self._bytes_an_element() + beside
         self.capacity = table_bytes(builder.gathers.tables, free)
         self.tile = int((free - sum(self.capacity.values())) / each) // line * line
         if self.tile < line:
@@ -306,7 +319,7 @@ class _Strided:
             buffer = tile.Buffer(types=[RefType((length,), register.dtype, "ub")])
             table = at.value(buffer, f"{ref.name}Table")
             size = table_size(at, ref)
-            source = _view(at, self._flat(at, ref), index(at, 0), size, RefType((None,), register.dtype))
+            source = line_view(at, self._flat(at, ref), index(at, 0), size, RefType((None,), register.dtype))
             at.insert(tile.Copy(source=source, target=table, sizes=[size]))
             held[self.tables[register], register.dtype] = table
         return held
@@ -363,7 +376,7 @@ class _Strided:
         unused = stride - 1 - window.phases[-1]
         if unused:
             extent = binary(at, "maximum", binary(at, "sub", extent, unused), 0)
-        return _Run(window, _view(at, flat, start, extent, type_), extent)
+        return _Run(window, line_view(at, flat, start, extent, type_), extent)
 
     def _polynomial(self, at: Builder, expr: SizeExpr) -> Value:
         atoms = self.builder.walks.polynomials.atoms
@@ -382,10 +395,10 @@ class _Strided:
         if run.window.stride < 0:
             start = binary(at, "sub", binary(at, "sub", run.extent, start), size)
         assert isinstance(run.view.type, RefType)
-        return _view(at, run.view, start, size, run.view.type), size
+        return line_view(at, run.view, start, size, run.view.type), size
 
 
-def _view(at: Builder, ref: Value, offset: Value, size: Value, type_: RefType) -> Value:
+def line_view(at: Builder, ref: Value, offset: Value, size: Value, type_: RefType) -> Value:
     steps = [index(at, 1)]
     made = mem.View(ref=ref, offsets=[offset], sizes=[size], steps=steps, axes=(0,), types=[type_])
     return at.value(made, ref.name)

@@ -10,8 +10,16 @@
  *            float inRange[], float inRangeParts[48], int64_t N, int64_t B
  * Tiling     tmpBuf 512 + inRangeBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 2048 B of UB
  *
- * Signature  histogram_3(x, bins, inRange, faults, N, B)
- *            int32_t x[N], int32_t bins[B], float inRange[], int64_t faults[6], int64_t N, int64_t B
+ * Signature  histogram_3(x, inRange, faults, N, B)
+ *            int32_t x[N], float inRange[], int64_t faults[6], int64_t N, int64_t B
+ *
+ * Signature  histogram_4(x, bins, N, B)
+ *            int32_t x[N], int32_t bins[B], int64_t N, int64_t B
+ * Tiling     lanesBuf 98304 + xQueue 2 x 21504 + wrapBuf 21504 + chosenBuf 21504 + maskBuf 672 + countsQueue 1536 =
+ *            186528 B of UB
+ *
+ * Signature  histogram_5(x, bins, N, B)
+ *            int32_t x[N], int32_t bins[B], int64_t N, int64_t B
  */
 #include "kernel_operator.h"
 
@@ -19,6 +27,7 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;
 constexpr int64_t TILE = 14848;
+constexpr int64_t HISTOGRAM_4_TILE = 5376;
 
 // How many units hold a size.
 template <typename T>
@@ -254,15 +263,13 @@ class KernelHistogram3 {
 public:
     __aicore__ inline KernelHistogram3() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR bins, GM_ADDR inRange, GM_ADDR faults, int64_t N,
-                                int64_t B)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR inRange, GM_ADDR faults, int64_t N, int64_t B)
     {
         this->N = N;
         this->B = B;
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         faultsGm.SetGlobalBuffer((__gm__ int64_t*)faults);
-        binsGm.SetGlobalBuffer((__gm__ int32_t*)bins);
         const float held = inRangeGm.GetValue(0);
         held_1 = held != 0.0f;
     }
@@ -282,12 +289,6 @@ public:
                 }
             }
         }
-        for (int64_t i = 0; i < N; ++i) {
-            const int64_t xValue = static_cast<int64_t>(xGm.GetValue(i));
-            const int64_t chosen = xValue < 0 ? xValue + B : xValue;
-            binsGm.SetValue(chosen, binsGm.GetValue(chosen) + 1);
-        }
-        DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(binsGm);
         DataCacheCleanAndInvalid<int64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(faultsGm);
     }
 
@@ -295,18 +296,195 @@ private:
     GlobalTensor<float> inRangeGm;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<int64_t> faultsGm;
-    GlobalTensor<int32_t> binsGm;
     int64_t N = 0;
     int64_t B = 0;
     bool held_1 = false;
 };
 
-extern "C" __global__ __aicore__ void histogram_3(GM_ADDR x, GM_ADDR bins, GM_ADDR inRange, GM_ADDR faults, int64_t N,
-                                                  int64_t B)
+extern "C" __global__ __aicore__ void histogram_3(GM_ADDR x, GM_ADDR inRange, GM_ADDR faults, int64_t N, int64_t B)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelHistogram3 op;
-    op.Init(&pipe, x, bins, inRange, faults, N, B);
+    op.Init(&pipe, x, inRange, faults, N, B);
+    op.Process();
+}
+
+class KernelHistogram4 {
+public:
+    __aicore__ inline KernelHistogram4() {}
+
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR bins, int64_t N, int64_t B)
+    {
+        this->B = B;
+        value = -static_cast<int32_t>(B);
+        const int64_t units = CeilDiv<int64_t>(N, 128);
+        const int64_t id = GetBlockIdx();
+        const int64_t blocks = GetBlockNum();
+        pipe->InitBuffer(lanesBuf, 24576 * sizeof(int32_t));
+        pipe->InitBuffer(xQueue, BUFFER_NUM, HISTOGRAM_4_TILE * sizeof(int32_t));
+        pipe->InitBuffer(wrapBuf, HISTOGRAM_4_TILE * sizeof(int32_t));
+        pipe->InitBuffer(chosenBuf, HISTOGRAM_4_TILE * sizeof(int32_t));
+        pipe->InitBuffer(maskBuf, 672);
+        pipe->InitBuffer(countsQueue, 1, 384 * sizeof(int32_t));
+        const int64_t share = units / blocks;
+        const int64_t extra = units % blocks;
+        const int64_t before = id * share + (id < extra ? id : extra);
+        const int64_t start = before * 128;
+        const int64_t first = start < N ? start : N;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t last = stop < N ? stop : N;
+        length = last - first;
+        xGm.SetGlobalBuffer((__gm__ int32_t*)x + first, length);
+        binsGm.SetGlobalBuffer((__gm__ int32_t*)bins, B);
+        product = B * 64;
+    }
+
+    __aicore__ inline void Process()
+    {
+        Begin();
+        for (int64_t offset = 0; offset < length; offset += HISTOGRAM_4_TILE) {
+            const int64_t left = length - offset;
+            const int64_t count = left < HISTOGRAM_4_TILE ? left : HISTOGRAM_4_TILE;
+            CopyIn(offset, count);
+            Compute(count);
+        }
+        Combine();
+        StoreNumbers();
+    }
+
+private:
+    __aicore__ inline void Begin()
+    {
+        LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
+        Duplicate(lanes, 0, product);
+        PipeBarrier<PIPE_V>();
+    }
+
+    __aicore__ inline void CopyIn(int64_t offset, int64_t count)
+    {
+        LocalTensor<int32_t> x = xQueue.AllocTensor<int32_t>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(int32_t)), 0, 0, 0};
+        const DataCopyPadExtParams<int32_t> noPad{false, 0, 0, 0};
+        DataCopyPad(x, xGm[offset], copy, noPad);
+        xQueue.EnQue(x);
+    }
+
+    __aicore__ inline void Compute(int64_t count)
+    {
+        LocalTensor<int32_t> x = xQueue.DeQue<int32_t>();
+        LocalTensor<int32_t> wrap = wrapBuf.Get<int32_t>();
+        ShiftRight(wrap, x, 31, count);
+        PipeBarrier<PIPE_V>();
+        Muls(wrap, wrap, value, count);
+        PipeBarrier<PIPE_V>();
+        Add(x, x, wrap, count);
+        PipeBarrier<PIPE_V>();
+        Duplicate(wrap, 1, count);
+        LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
+        LocalTensor<int32_t> chosen = chosenBuf.Get<int32_t>();
+        LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
+        for (int64_t bin = 0; bin < B; ++bin) {
+            PipeBarrier<PIPE_V>();
+            const int64_t whole = RoundUp<int64_t>(count, 64);
+            CompareScalar(mask, x, static_cast<int32_t>(bin), CMPMODE::EQ, whole);
+            Select(chosen.ReinterpretCast<float>(), mask, wrap.ReinterpretCast<float>(), 0.0f,
+                   SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+            SetMaskCount();
+            SetVectorMask<int32_t, MaskMode::COUNTER>(0, count);
+            Add<int32_t, false>(lanes[bin * 64], chosen, lanes[bin * 64], MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+            SetMaskNorm();
+            ResetMask();
+        }
+        PipeBarrier<PIPE_V>();
+        xQueue.FreeTensor(x);
+    }
+
+    __aicore__ inline void Combine()
+    {
+        LocalTensor<int32_t> counts = countsQueue.AllocTensor<int32_t>();
+        LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
+        LocalTensor<float> counts_1 = counts.ReinterpretCast<float>();
+        LocalTensor<float> lanes_1 = lanes.ReinterpretCast<float>();
+        Cast(lanes_1, lanes, RoundMode::CAST_RINT, product);
+        PipeBarrier<PIPE_V>();
+        for (int64_t bin = 0; bin < B; bin += 128) {
+            const int64_t left = B - bin;
+            const int64_t rows = left < 128 ? left : 128;
+            WholeReduceSum(counts_1[bin], lanes_1[bin * 64], 64, rows, 1, 1, 8);
+        }
+        PipeBarrier<PIPE_V>();
+        Cast(counts, counts_1, RoundMode::CAST_RINT, B);
+        countsQueue.EnQue(counts);
+    }
+
+    __aicore__ inline void StoreNumbers()
+    {
+        LocalTensor<int32_t> counts = countsQueue.DeQue<int32_t>();
+        SetAtomicAdd<int32_t>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(B * sizeof(int32_t)), 0, 0, 0};
+        DataCopyPad(binsGm, counts, copy);
+        SetAtomicNone();
+        countsQueue.FreeTensor(counts);
+    }
+
+    TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
+    TQue<TPosition::VECOUT, 1> countsQueue;
+    TBuf<TPosition::VECCALC> lanesBuf;
+    TBuf<TPosition::VECCALC> wrapBuf;
+    TBuf<TPosition::VECCALC> chosenBuf;
+    TBuf<TPosition::VECCALC> maskBuf;
+    GlobalTensor<int32_t> xGm;
+    GlobalTensor<int32_t> binsGm;
+    int64_t B = 0;
+    int32_t value = 0;
+    int64_t length = 0;
+    int64_t product = 0;
+};
+
+extern "C" __global__ __aicore__ void histogram_4(GM_ADDR x, GM_ADDR bins, int64_t N, int64_t B)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    TPipe pipe;
+    KernelHistogram4 op;
+    op.Init(&pipe, x, bins, N, B);
+    op.Process();
+}
+
+class KernelHistogram5 {
+public:
+    __aicore__ inline KernelHistogram5() {}
+
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR bins, int64_t N, int64_t B)
+    {
+        this->N = N;
+        this->B = B;
+        xGm.SetGlobalBuffer((__gm__ int32_t*)x);
+        binsGm.SetGlobalBuffer((__gm__ int32_t*)bins);
+    }
+
+    __aicore__ inline void Process()
+    {
+        for (int64_t i = 0; i < N; ++i) {
+            const int64_t xValue = static_cast<int64_t>(xGm.GetValue(i));
+            const int64_t chosen = xValue < 0 ? xValue + B : xValue;
+            binsGm.SetValue(chosen, binsGm.GetValue(chosen) + 1);
+        }
+        DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(binsGm);
+    }
+
+private:
+    GlobalTensor<int32_t> xGm;
+    GlobalTensor<int32_t> binsGm;
+    int64_t N = 0;
+    int64_t B = 0;
+};
+
+extern "C" __global__ __aicore__ void histogram_5(GM_ADDR x, GM_ADDR bins, int64_t N, int64_t B)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    TPipe pipe;
+    KernelHistogram5 op;
+    op.Init(&pipe, x, bins, N, B);
     op.Process();
 }
