@@ -265,7 +265,8 @@ class Methods:
         if cover_of(tile_) == COLUMN:
             return Box(tensor, offset, index(at, 1), count, None)
         if cover_of(tile_) == SPACED:
-            return Box(tensor, offset, count, index(at, 1), strides[view.axes[0]])
+            step = self.phase.value(view.steps[view.axes[0]])
+            return Box(tensor, offset, count, index(at, 1), binary(at, "mul", strides[view.axes[0]], step))
         if view.axes[0] < 0:
             return Box(tensor, offset, index(at, 1), width, None)
         pitch = binary(at, "mul", strides[view.axes[0]], self.phase.value(view.steps[view.axes[0]]))

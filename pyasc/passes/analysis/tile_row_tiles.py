@@ -10,6 +10,7 @@ from pyasc.ir.dialects import arith, mem, tile
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.row_work import RowWork
+from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
@@ -120,6 +121,8 @@ class RowTiles:
     def view(self, at: Builder, access: Access, dims: Sequence[Value], count: Value, width: Value) -> Value:
         """The box of an array that a tile covers, rows first."""
         column, row = self.work.column, self.work.column - 1
+        if row >= 0 and sum(bool(expr.coefficient(row)) for expr in access.map.results) > 1:
+            return self._diagonal(at, access, dims, count)
         one = index(at, 1)
         offsets = [materialise(e, dims, self.work.nest.symbols, at) for e in access.map.results]
         sizes, steps, axes = [one] * len(offsets), [one] * len(offsets), [-1, -1]
@@ -134,4 +137,20 @@ class RowTiles:
         shape = tuple(None if axis >= 0 else 1 for axis in axes)
         type_ = RefType(shape, stored_dtype(ref.type.dtype), ref.type.space, "strided")
         made = mem.View(ref=ref, offsets=offsets, sizes=sizes, steps=steps, axes=tuple(axes), types=[type_])
+        return at.value(made, ref.name)
+
+    def _diagonal(self, at: Builder, access: Access, dims: Sequence[Value], count: Value) -> Value:
+        """One element of each row of a tile, where more than one index depends on the row."""
+        ref, row = access.ref, self.work.column - 1
+        assert isinstance(ref.type, RefType)
+        dtype = stored_dtype(ref.type.dtype)
+        flat = at.value(tile.Flatten(ref=ref, types=[RefType((None,), dtype, ref.type.space)]), ref.name)
+        place, step = index(at, 0), index(at, 0)
+        for expr, extent in zip(access.map.results, ref.type.shape, strict=True):
+            size = extent_value(at, extent)
+            where = materialise(expr, dims, self.work.nest.symbols, at)
+            place = binary(at, "add", binary(at, "mul", place, size), where)
+            step = binary(at, "add", binary(at, "mul", step, size), index(at, expr.coefficient(row)))
+        type_ = RefType((None, 1), dtype, ref.type.space, "strided")
+        made = mem.View(ref=flat, offsets=[place], sizes=[count], steps=[step], axes=(0, -1), types=[type_])
         return at.value(made, ref.name)

@@ -372,6 +372,9 @@ class _Reader:
             # The scalar unit reads what nobody writes; the rest stays in order by way of the queues.
             number = any(e.dims for e in map_.results) or ref in self.outputs
             return FULL if columns else COLUMN if number else ""
+        if len(rows) > 1 and not columns and map_.results[rows[0]].coefficient(row) > 0:
+            # Two places of an array whose first index grows are in the same order in memory.
+            return SPACED
         if len(rows) > 1 or (rows and columns and rows == columns):
             raise refuse(f"rows of `{ref.name}` that overlap or run along a diagonal", self.legaliser.loc)
         if rows and map_.results[rows[0]].coefficient(row) < 0:
