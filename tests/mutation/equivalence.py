@@ -75,6 +75,7 @@ def _assembly(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "k.cpp"
         source.write_text(text)
-        options = ["-std=c++17", "-O2", "-ffp-contract=off", f"-I{INCLUDE}"]
-        command = [*default_toolchain().library_argv, *options, "-S", "k.cpp", "-o", "-"]
-        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+        options = ["-std=c++17", "-O2", "-g0", "-ffp-contract=off", f"-I{INCLUDE}"]
+        command = [*default_toolchain().library_argv, *options, "-S", "k.cpp", "-o", "k.s"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        return source.with_suffix(".s").read_text()
