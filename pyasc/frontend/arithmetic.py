@@ -189,6 +189,8 @@ def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int
             "an integer to a negative power is not an integer",
             hint="convert the base to a float",
         )
+    if exponent == -1:
+        return apply(v, "div", (Const(1.0), a), numeric.weak_float(v))
     if exponent < 0:
         return apply(v, "pow", (a, Const(float(exponent))), numeric.weak_float(v))
     if exponent == 2:

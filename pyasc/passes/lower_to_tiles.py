@@ -54,6 +54,7 @@ from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.split_checks import only_tells_which
+from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_histograms import lower_histogram
@@ -182,6 +183,9 @@ class _Lowering:
 
     def _tiled(self, work: Operation) -> list[Phase]:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
+        for op in work.walk():
+            if isinstance(op, st.Apply) and _keeps_order(op):
+                raise refuse("a sum in its written order", op.loc)
         if isinstance(work, st.Apply) and is_total(work):
             return self._total(work)
         if isinstance(work, st.Apply) and (is_scan(work) or scans_rows(work)):
@@ -301,6 +305,12 @@ class _Lowering:
         fits = limit.condition
         limit.erase()
         return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
+
+
+def _keeps_order(op: st.Apply) -> bool:
+    """Whether floats are combined in an order that tiles do not keep."""
+    floats = any(dtype_of(op.outputs[k].type).is_float for k in op.combined)
+    return op.strict and floats and combining_function(op) not in ("maximum", "minimum")
 
 
 def _python_extremes(work: Operation) -> list[tuple[Location, str]]:

@@ -16,7 +16,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
-from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError
+from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError, UnsupportedError
 from pyasc.ir.sizes import Assumptions
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyasc.frontend.signature import Signature
     from pyasc.frontend.source import KernelSource
     from pyasc.passes.base import Remark
+    from pyasc.runtime.abi import KernelABI
     from pyasc.runtime.arguments import ArgumentType
     from pyasc.runtime.lowering import Lowering
     from pyasc.runtime.specialise import Specialisation
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 WARM_LAUNCHERS = 4
 """How many launchers a call tries before it looks the argument types up."""
 
+_NOT_LOWERED = "PA0290"
+"""The code of what a device does not run."""
 Types = tuple["ArgumentType", ...]
 Sizes = tuple[tuple[str, int], ...]
 """Symbolic sizes and their values."""
@@ -238,20 +241,29 @@ class Kernel:
                     return self.adopt(device, specialisation, launch)
         return self._compiled[device.name, types, known]
 
+    def _compiled_or_fixed(self, types: Types, device: Device, plain: Mapping[str, Any]) -> Compiled:
+        """The specialisation for these types; where a device cannot run it for all sizes, the one for exactly these."""
+        try:
+            return self._compiled_for(types, device)
+        except UnsupportedError as error:
+            if device.name == "cpu" or any(each.code != _NOT_LOWERED for each in error.diagnostics):
+                raise
+            known = _sizes_of(self.specialise(types).abi, plain)
+            if not known:
+                raise
+            try:
+                return self._compiled_for(types, device, known)
+            except CompileError:
+                raise error from None
+
     def _for_odd_sizes(
         self, types: Types, device: Device, found: Compiled, plain: Mapping[str, Any]
     ) -> Compiled:
         """What to launch for arrays whose sizes may break the assumptions of the kernel that was `found`: one that is
         compiled for exactly these sizes, or the same without its guard where that is no kernel."""
-        from pyasc.runtime.shapes import bind_sizes
-
-        abi = found.specialisation.abi
-        sizes = bind_sizes(
-            abi, {each.name: plain[each.name].shape for each in abi.arrays if not each.returned}
-        )
-        if abi.assumptions.hold(sizes):
+        known = _sizes_of(found.specialisation.abi, plain)
+        if found.specialisation.abi.assumptions.hold(dict(known)):
             return found
-        known = tuple(sizes.items())
         try:
             return self._compiled_for(types, device, known)
         except CompileError:
@@ -277,7 +289,7 @@ class Kernel:
 
         device = current_device()
         types, plain = classify(self.__name__, self.signature, bound)
-        compiled = self._compiled_for(types, device)
+        compiled = self._compiled_or_fixed(types, device, plain)
         if compiled.specialisation.abi.assumptions != Assumptions():
             compiled = self._for_odd_sizes(types, device, compiled, plain)
         abi = compiled.specialisation.abi
@@ -294,6 +306,14 @@ class Kernel:
         with self._lock:
             others = [each for each in self._warm.get(device, ()) if each is not launch]
             self._warm[device] = (launch, *others)[:WARM_LAUNCHERS]
+
+
+def _sizes_of(abi: KernelABI, plain: Mapping[str, Any]) -> Sizes:
+    """The sizes of arguments. Raises LaunchError for shapes that contradict each other."""
+    from pyasc.runtime.shapes import bind_sizes
+
+    shapes = {each.name: plain[each.name].shape for each in abi.arrays if not each.returned}
+    return tuple(bind_sizes(abi, shapes).items())
 
 
 def _for_users(error: Exception) -> bool:
