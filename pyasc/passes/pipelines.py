@@ -91,5 +91,12 @@ def watching(pipeline: str) -> str:
     )
 
 
+def watching_races(pipeline: str) -> str:
+    """A pipeline for a kernel whose parallel loops are watched where nothing proves that they are free of races."""
+    names = pipeline.split(",") if "," in pipeline else _flat(pipeline)
+    place = names.index("check-parallel") + 1
+    return ",".join([*names[:place], "watch-races{prints=false}", *names[place:]])
+
+
 def _flat(name: str) -> list[str]:
     return [each for entry in PIPELINES[name] for each in (_flat(entry) if entry in PIPELINES else [entry])]

@@ -47,10 +47,11 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis import meetings
 from pyasc.passes.analysis.affine import Polynomials
-from pyasc.passes.analysis.effects import root_of
+from pyasc.passes.analysis.effects import root_of, written_refs
 from pyasc.passes.analysis.emit import Emitter
-from pyasc.passes.analysis.races import is_private, updates
+from pyasc.passes.analysis.races import is_private
 from pyasc.passes.analysis.shadows import SHADOW, over_elements, shadow_of, view_of
 from pyasc.passes.base import Context, FunctionPass
 from pyasc.passes.lower_structured import lower_apply
@@ -59,27 +60,26 @@ Access = mem.Load | mem.Store | mem.Atomic
 _SEVERAL = -1
 """In the shadows of readers and updaters: more than one iteration has been at the element."""
 
+_ELEMENTS = (mem.Load, mem.Store, mem.Atomic)
 _DOES: dict[type[Access], str] = {mem.Load: "reads", mem.Store: "writes", mem.Atomic: "updates"}
 
 
 class WatchRaces(FunctionPass):
-    """Checks at run time what `check-parallel` could not settle."""
+    """Checks at run time what `check-parallel` could not settle. With `prints`, prints say which iteration prints."""
 
     name = "watch-races"
+    prints: bool = True
 
     def run(self, func: Func, context: Context) -> bool:
         """Look at each parallel loop that does not stand in another one's nest."""
         polynomials = Polynomials()
         loops = [op for op in func.walk() if isinstance(op, scf.For) and op.kind == "parallel"]
-        heads = [loop for loop in loops if not _is_inside_nest(loop)]
-        nests = [_nest(head) for head in heads]
-        for nest in nests:
-            _write_out(nest[-1])
+        nests = [_nest(loop) for loop in loops if not _is_inside_nest(loop)]
         watched = [(nest, _doubtful(nest, polynomials)) for nest in nests]
         for nest, accesses in watched:
             if accesses:
                 _Watch(nest).instrument(accesses)
-            prints = [op for op in nest[0].nested() if isinstance(op, py.Print)]
+            prints = [op for op in nest[0].nested() if self.prints and isinstance(op, py.Print)]
             for each in prints:
                 _locate(each, nest)
             if accesses or prints:
@@ -130,7 +130,7 @@ def _is_inside_nest(loop: scf.For) -> bool:
 def _only_loop(loop: scf.For) -> scf.For | None:
     """The parallel loop that is all that the body of another does."""
     inside = [op for op in loop.body.block if op.regions]
-    silent = all(op.regions or not isinstance(op, (*_DOES, mem.Copy)) for op in loop.body.block)
+    silent = all(op.regions or not isinstance(op, (*_ELEMENTS, mem.Copy)) for op in loop.body.block)
     only = inside[0] if len(inside) == 1 and silent else None
     return only if isinstance(only, scf.For) and only.kind == "parallel" else None
 
@@ -144,35 +144,36 @@ def _nest(head: scf.For) -> list[scf.For]:
 
 
 def _doubtful(nest: Sequence[scf.For], polynomials: Polynomials) -> dict[Value, list[Access]]:
-    """The accesses to watch, by the array that they are made to."""
-    inner = nest[-1]
-    exempt = {part for u in updates(inner, polynomials) if u.associative for part in (u.load, u.store)}
-    accesses: dict[Value, list[Access]] = {}
-    for op in inner.nested():
-        if not isinstance(op, (mem.Load, mem.Store, mem.Atomic)) or op in exempt:
-            continue
-        if not is_private(op.ref, nest[0]):
-            accesses.setdefault(root_of(op.ref), []).append(op)
+    """The accesses to watch, by the array that they are made to; those to many elements are written out before."""
+    found = _accesses(nest, polynomials)
+    roots = [root for root, accesses in found.items() if _may_meet(root, accesses, nest)]
+    if any(isinstance(op, (mem.Copy, st.Apply)) for root in roots for op, _ in found[root]):
+        _write_out(nest[-1])
+        found = _accesses(nest, polynomials)
     return {
-        root: found
-        for root, found in accesses.items()
-        if _may_conflict({type(op) for op in found}) and not _apart(found, nest, polynomials)
+        root: [op for op, _ in found[root] if isinstance(op, _ELEMENTS)] for root in roots if root in found
     }
 
 
-def _may_conflict(kinds: set[type[Access]]) -> bool:
-    """Whether accesses of these kinds may not meet; reads may, and atomic updates may."""
-    return mem.Store in kinds or kinds >= {mem.Load, mem.Atomic}
+def _accesses(
+    nest: Sequence[scf.For], polynomials: Polynomials
+) -> dict[Value, list[tuple[meetings.Access, Value]]]:
+    """The accesses to each array that iterations share, running updates apart."""
+    inner = nest[-1]
+    exempt = meetings.exempt_updates(inner, polynomials)
+    found: dict[Value, list[tuple[meetings.Access, Value]]] = {}
+    for op, ref in meetings.accesses_inside(inner):
+        root = root_of(ref)
+        if (op, root) not in exempt and not is_private(ref, nest[0]):
+            found.setdefault(root, []).append((op, ref))
+    return found
 
 
-def _apart(accesses: Sequence[Access], nest: Sequence[scf.For], polynomials: Polynomials) -> bool:
-    """Whether all accesses name the same element in an iteration, and another one in every other iteration."""
-    first = accesses[0]
-    for op in accesses:
-        pairs = zip(op.indices, first.indices, strict=False)
-        if op.ref is not first.ref or any(polynomials.of(a) != polynomials.of(b) for a, b in pairs):
-            return False
-    return all(any(index is loop.counter for index in first.indices) for loop in nest)
+def _may_meet(root: Value, accesses: list[tuple[meetings.Access, Value]], nest: Sequence[scf.For]) -> bool:
+    """Whether accesses of which one writes are not at the counters of all loops along some axes."""
+    writes = any(root_of(ref) is root for op, _ in accesses for ref in written_refs(op))
+    alike = all(isinstance(op, mem.Atomic) for op, _ in accesses)
+    return writes and not alike and not all(meetings.at_the_counter(accesses, loop) for loop in nest)
 
 
 @dataclass

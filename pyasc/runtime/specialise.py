@@ -24,7 +24,7 @@ from pyasc.frontend.visitor import CompileOptions
 from pyasc.ir.record import changed
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
-from pyasc.passes.pipelines import watching
+from pyasc.passes.pipelines import watching, watching_races
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pyasc.ir.diagnostics import Diagnostic
     from pyasc.ir.dialects.func import Func, Module
     from pyasc.passes.base import Remark
+    from pyasc.passes.pipeline_parser import Options
     from pyasc.runtime.kernel import Kernel, Sizes, Types
 
 _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
@@ -79,6 +80,7 @@ class Specialisation:
         if self._module is None:
             raise RuntimeError(f"{self.abi.name} has been lowered already")
         module, self._module = self._module, None
+        races = self.options.debug and pipeline == "ascend"
         if self.options.debug and pipeline == "cpu":
             pipeline = "debug"
         elif self.options.watch and "ascend" in pipeline:
@@ -88,7 +90,10 @@ class Specialisation:
             self.abi = with_symbol(self.abi, symbol)
         options = self.options.of_passes
         options["raise-loops"]["strict"] = self.result.strict
-        found = lower(module, pipeline, options, dump).remarks
+        if races:
+            module, found = _lowered_with_races_watched(module, pipeline, options, dump)
+        else:
+            found = lower(module, pipeline, options, dump).remarks
         self.remarks = (*map(_of_front_end, self.result.remarks), *found)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
@@ -102,6 +107,23 @@ class Specialisation:
             # The general reader looks through closures and builtins, which takes five times as long.
             return partial(self.globals.get, name), dependency.value
         return dependency.read, dependency.value
+
+
+def _lowered_with_races_watched(
+    module: Module, pipeline: str, options: Options, dump: Path | None
+) -> tuple[Module, list[Remark]]:
+    """A module lowered with its parallel loops watched, or without where the target cannot have that."""
+    from pyasc.ir.diagnostics import ResourceError, UnsupportedError
+    from pyasc.passes.base import Remark
+
+    plain = module.clone()
+    assert isinstance(plain, type(module))
+    try:
+        return module, lower(module, watching_races(pipeline), options, dump).remarks
+    except (UnsupportedError, ResourceError) as error:
+        message = f"parallel loops are not watched for races: {error.diagnostics[0].message}"
+        remark = Remark("watch-races", error.diagnostics[0].loc, message, "debug it with asc.device('cpu')")
+        return plain, [remark, *lower(plain, pipeline, options, dump).remarks]
 
 
 def _of_front_end(remark: Diagnostic) -> Remark:

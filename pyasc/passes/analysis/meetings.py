@@ -38,10 +38,7 @@ def certain_meeting(loop: scf.For, polynomials: Polynomials) -> Meeting | None:
     accesses = _doubtful(loop)
     if not accesses:
         return None
-    exempt: set[Operation] = {
-        part for u in updates(loop, polynomials) if u.associative for part in (u.load, u.store)
-    }
-    exempt.update(op for op in accesses if isinstance(op, st.Apply) and is_update(op))
+    exempt = exempt_updates(loop, polynomials)
     found: Meeting | None = None
     for number, known in _scenarios(loop, count, polynomials):
         meeting = _meeting(loop, accesses, exempt, number, known)
@@ -70,19 +67,35 @@ def _scenarios(
         yield number, {name: lower + number * step - (offset or 0)}
 
 
+def exempt_updates(loop: scf.For, polynomials: Polynomials) -> set[tuple[Operation, Value]]:
+    """Operations of a loop and the arrays of which they update elements, in any order."""
+    parts = (part for u in updates(loop, polynomials) if u.associative for part in (u.load, u.store))
+    found: set[tuple[Operation, Value]] = {(part, root_of(part.ref)) for part in parts}
+    for op in loop.nests():
+        if isinstance(op, st.Apply) and is_update(op):
+            found |= {(op, root_of(ref)) for ref in op.outputs}
+    return found
+
+
 def shared_update(loop: scf.For) -> st.Apply | None:
     """An op in a loop that updates elements of an array that other iterations may update too."""
-    accesses: list[tuple[Access, Value]] = []
-    for op in loop.nested():
-        if isinstance(op, (mem.Load, mem.Store, mem.Atomic, mem.Copy, st.Apply)):
-            accesses += [(op, ref) for ref in _touched(op)]
+    accesses = list(accesses_inside(loop))
     for op, ref in accesses:
         if isinstance(op, st.Apply) and ref in op.outputs and is_update(op) and not is_private(ref, loop):
             root = root_of(ref)
             touching = [each for each in accesses if root_of(each[1]) is root]
-            if not _apart(touching, loop) and not _in_windows(root, [each for each, _ in touching], loop):
+            if not at_the_counter(touching, loop) and not _in_windows(
+                root, [each for each, _ in touching], loop
+            ):
                 return op
     return None
+
+
+def accesses_inside(loop: scf.For) -> Iterator[tuple[Access, Value]]:
+    """Operations inside a loop that read or write arrays, once for each array."""
+    for op in loop.nested():
+        if isinstance(op, (mem.Load, mem.Store, mem.Atomic, mem.Copy, st.Apply)):
+            yield from ((op, ref) for ref in _touched(op))
 
 
 def _in_windows(root: Value, accesses: list[Access], loop: scf.For) -> bool:
@@ -132,7 +145,7 @@ def _doubtful(loop: scf.For) -> list[Access]:
     found: dict[Access, None] = {}
     for root, accesses in by_root.items():
         written = any(root_of(ref) is root for op, _ in accesses for ref in written_refs(op))
-        if written and not _apart(accesses, loop):
+        if written and not at_the_counter(accesses, loop):
             found |= dict.fromkeys(op for op, _ in accesses)
     return list(found)
 
@@ -147,7 +160,7 @@ def _touched(op: Access) -> list[Value]:
             return [op.ref]
 
 
-def _apart(accesses: list[tuple[Access, Value]], loop: scf.For) -> bool:
+def at_the_counter(accesses: list[tuple[Access, Value]], loop: scf.For) -> bool:
     """Whether all accesses are at the loop's counter along one axis of the array."""
     common: set[int] | None = None
     for op, ref in accesses:
@@ -197,7 +210,7 @@ def is_update(op: st.Apply) -> bool:
     """Whether an op combines each element of its outputs with something, in any order: a running update."""
     values = op.body.block.terminator.operands
     return all(
-        role == "reduce" or _combines(op, ref, map_, value)
+        _combines(op, ref, map_, value) if role == "write" else not op.inits
         for role, ref, map_, value in zip(op.roles, op.outputs, op.output_maps, values, strict=False)
     )
 
@@ -214,7 +227,11 @@ def _combines(op: st.Apply, ref: Value, map_: object, value: Value) -> bool:
 
 
 def _meeting(
-    loop: scf.For, accesses: list[Access], exempt: set[Operation], count: int, known: Mapping[str, int]
+    loop: scf.For,
+    accesses: list[Access],
+    exempt: set[tuple[Operation, Value]],
+    count: int,
+    known: Mapping[str, int],
 ) -> Meeting | None:
     earlier: list[tuple[int, Box]] = []
     number, last = 0, min(count, _FEW)
@@ -241,7 +258,8 @@ def _boxes(iteration: Iteration, op: Operation) -> list[Box]:
         return []
 
 
-def _conflict(first: Box, second: Box, exempt: set[Operation]) -> bool:
-    both_exempt = first.op in exempt and second.op in exempt
-    both_exempt |= isinstance(first.op, mem.Atomic) and isinstance(second.op, mem.Atomic)
-    return first.root is second.root and first.writes and not both_exempt
+def _conflict(first: Box, second: Box, exempt: set[tuple[Operation, Value]]) -> bool:
+    if first.root is not second.root or not first.writes:
+        return False
+    both_exempt = (first.op, first.root) in exempt and (second.op, second.root) in exempt
+    return not (both_exempt or (isinstance(first.op, mem.Atomic) and isinstance(second.op, mem.Atomic)))
