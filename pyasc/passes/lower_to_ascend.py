@@ -23,7 +23,9 @@ from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.types import RefType, Type
 from pyasc.passes.analysis.ascend_cube import CubeLowering
 from pyasc.passes.analysis.ascend_emit import PhaseLowering
+from pyasc.passes.analysis.ascend_redundant import drop_redundant_barriers
 from pyasc.passes.analysis.ascend_scalar import ScalarLowering, stored
+from pyasc.passes.analysis.ascend_tidy import tidy_methods
 from pyasc.passes.analysis.phases import fault_function
 from pyasc.passes.base import Context, Pass
 
@@ -51,8 +53,12 @@ class LowerToAscend(Pass):
             cores = next((op for op in phase.body.block if isinstance(op, tile.Cores)), None)
             if cores is not None and cores.unit == "cube":
                 CubeLowering(phase, lowered).run()
+                tidy_methods(lowered)
             elif cores is not None and cores.unit != "scalar":
-                PhaseLowering(phase, lowered).run()
+                lowering = PhaseLowering(phase, lowered)
+                lowering.run()
+                drop_redundant_barriers(lowered, lowering.parts)
+                tidy_methods(lowered)
             else:
                 scalar = ScalarLowering(phase, lowered)
                 scalar.run()

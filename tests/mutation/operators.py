@@ -203,5 +203,5 @@ RULES: tuple[Rule, ...] = (
         "tiles too large",
         _each(r"(left\w* < )(\w+)( \? left\w* : )\2;", r"\1\2 * 2\3\2 * 2;", r"\1\2 + 1024\3\2 + 1024;"),
     ),
-    Rule("change a mask", _each(r"(lanes\w* = .* < \d+ \? left\w* : )(\d+)", r"\1\2 - 1")),
+    Rule("change a mask", _each(r"(lanes\w* = .* < (\w+) \? left\w* : )\2", r"\1\2 - 1")),
 )

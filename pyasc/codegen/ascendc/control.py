@@ -87,7 +87,9 @@ def _doubling(at: Statements, loop: Doubling) -> None:
 
 def method(at: Statements, op: asc.Method) -> None:
     """A call of a method, which takes what it uses of the loop around it."""
-    passed = [value for value in _free(op) if _is_local(at, value)]
+    used = {value for value in _free(op) if _is_local(at, value)}
+    # In the order in which they were declared.
+    passed = [value for value in at.kernel.texts if value in used]
     arguments = at.join(passed)
     names = at.kernel.class_names.inner()
     saved = {value: at.kernel.texts[value] for value in passed}

@@ -10,7 +10,7 @@ from pyasc.codegen.ascendc.header import described, described_entry
 from pyasc.codegen.ascendc.helpers import HELPERS
 from pyasc.codegen.ascendc.kernel import EmitOptions, KernelLowering
 from pyasc.codegen.ascendc.mixed import lower_mixed
-from pyasc.codegen.ascendc.render import render_unit
+from pyasc.codegen.ascendc.render import aligned, render_unit
 from pyasc.ir.dialects import asc
 from pyasc.ir.dialects.func import Func, Module
 
@@ -46,7 +46,7 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
             header += described_entry(phase)
     body = render_unit(nodes.Unit((), (), (), kernels))
     helpers = tuple(text for name, text in HELPERS.items() if f"{name}<" in body)
-    unit = nodes.Unit(tuple(header), tuple(constants.values()), helpers, kernels)
+    unit = nodes.Unit(tuple(header), aligned([*constants.values()]), helpers, kernels)
     return EmittedFile(render_unit(unit), tuple(each.symbol for each in phases))
 
 

@@ -42,7 +42,7 @@ def _result_hint(fn: str, args: Sequence[Value]) -> str:
     number = args[1].op.value if len(args) == 2 and isinstance(args[1].op, arith.Constant) else None
     if fn in ("add", "sub") and args[0].name and isinstance(number, int):
         less = (number < 0) == (fn == "add")
-        return f"{args[0].name}{'Minus' if less else 'Plus'}{abs(number)}"
+        return f"{args[0].name[0].lower()}{args[0].name[1:]}{'Minus' if less else 'Plus'}{abs(number)}"
     return _RESULTS.get(fn, "value")
 
 

@@ -26,6 +26,22 @@ _RESERVED = ("pipe", "op", "Init", "Process")
 _DOUBLE = "BUFFER_NUM"
 _COUNTS = ("TILE", "MAX_", "STRIP")
 """How names of constants start that say how many elements a buffer holds."""
+_MEANINGS = {
+    "BUFFER_NUM": "of a queue: one is copied while the other is computed with",
+    "TILE": "most elements at once",
+    "TILE_M": "rows of a block of the result",
+    "TILE_N": "most columns of a block of the result",
+    "TILE_K": "depth in L1",
+    "TILE_K0": "depth in L0",
+    "STRIP": "most columns at once",
+    "MAX_ROWS": "most rows at once",
+    "CORES": "of the device",
+    "FRACTAL": "rows and columns of a fractal",
+    **{f"LINE_B{8 * size}": f"elements of {size} B in a line of global memory" for size in (1, 2, 4, 8)},
+    **{f"BLOCK_B{8 * size}": f"elements of {size} B in a block of 32 B" for size in (1, 2, 4, 8)},
+    **{f"LANES_B{8 * size}": f"elements of {size} B in a repeat of 256 B" for size in (1, 2, 4, 8)},
+}
+"""What constants that passes name are, as the comment behind them says."""
 _GROUPS = ("TQue", "TBuf", "GlobalTensor", "LocalTensor", "TEventID", "")
 """The order of members, by how their types start."""
 
@@ -209,7 +225,8 @@ class KernelLowering:
 
     def file_constant(self, name: str, type_: str, value: str) -> str:
         """A constant in front of the classes."""
-        self.constants[name] = nodes.Variable(type_, name, value)
+        bare = name.removeprefix(f"{identifier(self.entry).upper()}_")
+        self.constants[name] = nodes.Variable(type_, name, value, _MEANINGS.get(bare, ""))
         return name
 
     def buffer_number(self, number: int) -> str:

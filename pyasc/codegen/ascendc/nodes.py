@@ -50,11 +50,12 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A typed name: a parameter or a member, which may have an initial value."""
+    """A typed name: a parameter, a member or a constant, which may have an initial value, and what it is."""
 
     type: str
     name: str
     value: str = ""
+    meaning: str = ""
 
     @property
     def declaration(self) -> str:
@@ -116,9 +117,9 @@ class Mixed(Node):
 
 @dataclass(slots=True)
 class Unit(Node):
-    """A file. `header` is the text of its first comment, line by line; `constants` precede the classes."""
+    """A file. `header` is the text of its first comment, line by line; lines with `constants` precede the classes."""
 
     header: tuple[str, ...]
-    constants: tuple[Variable, ...]
+    constants: tuple[str, ...]
     helpers: tuple[str, ...]
     kernels: list[Kernel | Mixed]

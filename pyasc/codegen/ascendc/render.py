@@ -24,6 +24,14 @@ def render_unit(unit: nodes.Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
+def aligned(constants: Sequence[nodes.Variable]) -> tuple[str, ...]:
+    """The declarations of constants: those with a comment first, the comments below each other."""
+    shown = {each: f"constexpr {each.declaration} = {each.value};" for each in constants}
+    column = max((len(text) for each, text in shown.items() if each.meaning), default=0)
+    commented = [f"{text:{column}}  // {each.meaning}" for each, text in shown.items() if each.meaning]
+    return (*commented, *(text for each, text in shown.items() if not each.meaning))
+
+
 def _kernel(kernel: nodes.Kernel | nodes.Mixed) -> str:
     if isinstance(kernel, nodes.Mixed):
         return _macros().Mixed(kernel).strip("\n")

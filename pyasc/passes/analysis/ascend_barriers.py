@@ -15,7 +15,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, asc, asc_vector, scf
 from pyasc.ir.types import RefType, dtype_of
 
-_SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
+SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
 """Calls that hold a barrier before and behind their own instructions."""
 
 
@@ -52,16 +52,16 @@ def insert_barriers(block: Block, sealed: bool = False, parts: Collection[Value]
             pending.clear()
             passed = True
             continue
-        if not _is_vector(op):
+        if not is_vector(op):
             continue
-        reads, writes = _touched(op, parts)
+        reads, writes = touched(op, parts)
         if _starts_with_barrier(op):
             # It may run no round at all, so what came before it stays pending.
             pending.add(reads, writes)
             if not passed:
                 first.add(reads, writes)
             continue
-        if isinstance(op, _SELF_SYNCHRONISED):
+        if isinstance(op, SELF_SYNCHRONISED):
             if not passed:
                 first.add(reads, writes)
             passed = True
@@ -76,7 +76,7 @@ def insert_barriers(block: Block, sealed: bool = False, parts: Collection[Value]
             first.add(reads, writes)
     kept = _Pending(_kept(pending.reads), _kept(pending.writes))
     if (sealed and (kept.reads or kept.writes)) or kept.conflicts(first.reads, first.writes):
-        last = next(op for op in reversed(block) if _is_vector(op))
+        last = next(op for op in reversed(block) if is_vector(op))
         Builder.after(last).insert(asc.PipeBarrier(pipe="PIPE_V"))
 
 
@@ -98,7 +98,7 @@ def join_relu(block: Block) -> None:
             previous.erase()
             op.erase()
             previous = joined
-        elif _is_vector(op):
+        elif is_vector(op):
             previous = op
 
 
@@ -129,22 +129,24 @@ def _starts_with_barrier(op: Operation) -> bool:
     """Whether every round of a loop of calls starts with a barrier, so that it needs none before it."""
     if not isinstance(op, scf.For):
         return False
-    calls = (each for each in op.body.block if _is_vector(each) or isinstance(each, asc.PipeBarrier))
+    calls = (each for each in op.body.block if is_vector(each) or isinstance(each, asc.PipeBarrier))
     return isinstance(next(calls, None), asc.PipeBarrier)
 
 
-def _is_vector(op: Operation) -> bool:
+def is_vector(op: Operation) -> bool:
+    """Whether an operation is a call of the vector unit, or a loop with one."""
     if isinstance(op, scf.For):
-        return any(_is_vector(each) for each in op.body.block)
+        return any(is_vector(each) for each in op.body.block)
     return type(op).__module__ == asc_vector.__name__ or isinstance(op, (asc.DataCopy, asc.Copy))
 
 
-def _touched(op: Operation, parts: Collection[Value]) -> tuple[set[Value], set[Value]]:
+def touched(op: Operation, parts: Collection[Value]) -> tuple[set[Value], set[Value]]:
+    """What a call, or a loop of calls, reads and writes."""
     reads: set[Value] = set()
     writes: set[Value] = set()
     if isinstance(op, scf.For):
-        for inner in filter(_is_vector, op.body.block):
-            more_reads, more_writes = _touched(inner, parts)
+        for inner in filter(is_vector, op.body.block):
+            more_reads, more_writes = touched(inner, parts)
             reads |= more_reads
             writes |= more_writes
         return reads, writes

@@ -35,7 +35,7 @@ from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, l
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
-from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, binary, ceil_div
+from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, a_block, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, SPACED
 from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
@@ -242,7 +242,7 @@ class Methods:
 
     def _gap(self, at: Builder, tile_: Value, count: Value, width: int) -> Value:
         """Blocks of 32 bytes between the end of one row on chip and the start of the next."""
-        per_block = 32 // width
+        per_block = a_block(at, width)
         pitch = self.phase.value(pitch_of(tile_))
         return binary(at, "sub", binary(at, "floordiv", pitch, per_block), ceil_div(at, count, per_block))
 

@@ -16,11 +16,10 @@ from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import BINARY
-from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
+from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
 
 _I64 = ScalarType(i64)
-_BLOCK = 32
 FOLDS = {"add": "Add", "maximum": "Max", "minimum": "Min"}
 WHOLE = {"add": "WholeReduceSum", "maximum": "WholeReduceMax", "minimum": "WholeReduceMin"}
 
@@ -63,7 +62,7 @@ class RowCalls:
                 )
             )
 
-        self._columns(target, 0, emit)
+        self._columns(target, index(self.at, 0), emit)
 
     def repeat(self, target: Value, source: Rows) -> None:
         """One value a row, or one row for all, in every element."""
@@ -102,7 +101,7 @@ class RowCalls:
                 )
             )
 
-        self._columns(source, REPEAT_BYTES // dtype_of(source.type).bytes, fold)
+        self._columns(source, a_repeat(at, dtype_of(source.type).bytes), fold)
         at.insert(
             asc_vector.WholeReduce(
                 call=WHOLE[fn],
@@ -114,14 +113,12 @@ class RowCalls:
             )
         )
 
-    def _columns(self, tensor: Value, start: int, emit: Callable[[Builder, Value, Value], None]) -> None:
+    def _columns(self, tensor: Value, start: Value, emit: Callable[[Builder, Value, Value], None]) -> None:
         """A loop over the columns, one repeat of elements at a time."""
         at = self.at
-        step = index(at, REPEAT_BYTES // dtype_of(tensor.type).bytes)
+        step = a_repeat(at, dtype_of(tensor.type).bytes)
         loop = at.insert(
-            scf.For(
-                lower=index(at, start), upper=self.width, step=step, types=[], body=block_of([_I64], ["c"])
-            )
+            scf.For(lower=start, upper=self.width, step=step, types=[], body=block_of([_I64], ["c"]))
         )
         inner = Builder(loop.body.block, loc=at.loc)
         emit(inner, loop.counter, self._lanes(tensor, loop.counter, inner))
@@ -130,11 +127,13 @@ class RowCalls:
     def _lanes(self, tensor: Value, column: Value, at: Builder | None = None) -> Value:
         builder = at or self.at
         left = binary(builder, "sub", self.width, column, "left")
-        most = REPEAT_BYTES // dtype_of(tensor.type).bytes
+        most = a_repeat(builder, dtype_of(tensor.type).bytes)
         return binary(builder, "minimum", left, most, "lanes")
 
     def _stride(self, tensor: Value) -> Value:
-        return binary(self.at, "floordiv", self.pitch, _BLOCK // dtype_of(tensor.type).bytes, "stride")
+        return binary(
+            self.at, "floordiv", self.pitch, a_block(self.at, dtype_of(tensor.type).bytes), "stride"
+        )
 
     def _strides(self, cover: str, stride: Value) -> tuple[Value, Value]:
         """Block and repeat stride of an argument."""

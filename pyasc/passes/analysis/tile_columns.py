@@ -41,6 +41,7 @@ from pyasc.passes.analysis.tile_emit import (
     TileEmitter,
     binary,
     cores_for,
+    named,
     share,
 )
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
@@ -190,7 +191,8 @@ class _Columns:
 
     def _strips(self, at: Builder, point: list[Value], begin: Value, length: Value) -> None:
         most = min(_PIECE, self.tiles.longest)
-        piece = binary(at, "maximum", binary(at, "minimum", length, most, "strip"), 1, "piece")
+        strip_ = binary(at, "minimum", length, named(at, most, "STRIP"), "strip")
+        piece = binary(at, "maximum", strip_, 1, "piece")
         self.tiles.shape(at, piece)
         body = block_of([SCALAR], ["column"])
         loop = at.insert(scf.For(lower=index(at, 0), upper=length, step=piece, types=[], body=body))

@@ -21,6 +21,7 @@ from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operan
 LINE_BYTES = 512
 """Accesses of several cores to one such window of global memory are serialised."""
 REPEAT_BYTES = 256
+BLOCK_BYTES = 32
 MAX_QUEUES = 8
 """Buffers of one position that may be outstanding at once."""
 
@@ -73,9 +74,31 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def ceil_div(at: Builder, value: Value, divisor: int, name: str = "") -> Value:
+def named(at: Builder, value: int, name: str) -> Value:
+    """A number that what is emitted calls by name. One is as good without."""
+    return index(at, value) if value == 1 else at.value(arith.Constant.of(value, dtypes.i64), name)
+
+
+def a_line(at: Builder, elements: int) -> Value:
+    """Elements in a line of global memory."""
+    return named(at, elements, f"LINE_B{8 * LINE_BYTES // elements}")
+
+
+def a_block(at: Builder, width: int) -> Value:
+    """Elements of so many bytes in a block of 32 bytes."""
+    return named(at, BLOCK_BYTES // width, f"BLOCK_B{8 * width}")
+
+
+def a_repeat(at: Builder, width: int) -> Value:
+    """Elements of so many bytes that one repeat of an instruction takes."""
+    return named(at, REPEAT_BYTES // width, f"LANES_B{8 * width}")
+
+
+def ceil_div(at: Builder, value: Value, divisor: Value | int, name: str = "") -> Value:
     """`value` divided by a constant, rounded up."""
-    return binary(at, "floordiv", binary(at, "add", value, divisor - 1), divisor, name)
+    number = divisor if isinstance(divisor, int) else integer_of(divisor)
+    assert number is not None
+    return binary(at, "floordiv", binary(at, "add", value, number - 1), divisor, name)
 
 
 def affine_value(at: Builder, expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value]) -> Value:
@@ -93,15 +116,16 @@ class Share:
 
 def share(at: Builder, id_: Value, cores: Value, total: Value, unit: int) -> Share:
     """Whole units of `unit` elements for each core, as even as they go, the remainder to the first ones."""
-    units = ceil_div(at, total, unit, "units")
+    line = a_line(at, unit)
+    units = ceil_div(at, total, line, "units")
     each = binary(at, "floordiv", units, cores, "share")
     extra = binary(at, "mod", units, cores, "extra")
     unit_before = binary(at, "mul", id_, each)
     before = binary(at, "add", unit_before, binary(at, "minimum", id_, extra), "before")
-    begin = binary(at, "minimum", binary(at, "mul", before, unit, "start"), total, "first")
+    begin = binary(at, "minimum", binary(at, "mul", before, line, "start"), total, "first")
     more = at.value(arith.Elementwise(fn="lt", args=[id_, extra]))
     one_more = at.value(arith.Elementwise(fn="select", args=[more, index(at, 1), index(at, 0)]))
-    width = binary(at, "mul", binary(at, "add", each, one_more), unit)
+    width = binary(at, "mul", binary(at, "add", each, one_more), line)
     end = binary(at, "minimum", binary(at, "add", begin, width, "stop"), total, "last")
     return Share(begin, binary(at, "sub", end, begin, "length"))
 

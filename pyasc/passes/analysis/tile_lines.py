@@ -41,6 +41,7 @@ from pyasc.passes.analysis.tile_emit import (
     MAX_QUEUES,
     REPEAT_BYTES,
     TileEmitter,
+    a_repeat,
     binary,
     bytes_an_element,
     cores_for,
@@ -172,7 +173,7 @@ class Lines:
         inner.insert(scf.Yield())
         for each, line in zip(sweep.folds, lanes, strict=True):
             at.loc = each.loc
-            sizes = [index(at, 1), index(at, lanes_of(each.target.dtype))]
+            sizes = [index(at, 1), a_repeat(at, each.target.dtype.bytes)]
             target = numbers.tile_of(each.target)
             reduce_line(at, each, line, target, sizes)
 
@@ -180,7 +181,7 @@ class Lines:
         dtype = each.target.dtype
         lanes = lanes_of(dtype)
         type_ = RefType((1, None), dtype, "ub")
-        width = index(at, lanes)
+        width = a_repeat(at, dtype.bytes)
         line = at.value(tile.Buffer(extents=[width], depth=1, capacity=lanes, types=[type_]), "lanes")
         start = at.value(number_of(IDENTITIES[each.mode], dtype))
         at.insert(tile.Fill(value=start, target=line, sizes=[index(at, 1), width]))

@@ -38,7 +38,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.product import ACCUMULATORS, Factor, Product, axis_of
 from pyasc.passes.analysis.soc import Architecture, Soc
-from pyasc.passes.analysis.tile_emit import binary, ceil_div
+from pyasc.passes.analysis.tile_emit import binary, ceil_div, named
 from pyasc.passes.analysis.writeback import Access, Writeback
 
 I64 = ScalarType(i64)
@@ -97,7 +97,7 @@ class _Emitter:
         columns = self._extent(at, p.column)
         batch = [self._extent(at, i) for i in p.batch]
         height = at.value(arith.Constant.of(self.tile.rows, i64), "TILE_M")
-        down = ceil_div(at, rows, self.tile.rows, "down")
+        down = ceil_div(at, rows, height, "down")
         others = down
         for extent in batch:
             others = binary(at, "mul", others, extent, "lines")
@@ -158,13 +158,14 @@ class _Emitter:
         fewest = FRACTAL if self.product.row is None else _LEAST_COLUMNS
         if known is not None and known <= fewest:
             return most
-        cores = self.soc.cube_cores
-        least = binary(at, "mul", others, ceil_div(at, columns, self.tile.columns))
+        cores = named(at, self.soc.cube_cores, "CORES")
+        least = binary(at, "mul", others, ceil_div(at, columns, most))
         places = binary(at, "mul", ceil_div(at, least, cores), cores, "places")
         share = binary(at, "floordiv", places, binary(at, "maximum", others, 1), "share")
         wanted = binary(at, "maximum", share, 1, "wanted")
         each = binary(at, "floordiv", binary(at, "sub", binary(at, "add", columns, wanted), 1), wanted)
-        even = binary(at, "mul", ceil_div(at, each, FRACTAL), FRACTAL, "even")
+        fractal = named(at, FRACTAL, "FRACTAL")
+        even = binary(at, "mul", ceil_div(at, each, fractal), fractal, "even")
         wide = binary(at, "maximum", even, fewest, "wide")
         return binary(at, "minimum", wide, most, "width")
 

@@ -13,12 +13,21 @@ from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
-from pyasc.passes.analysis.tile_emit import I64, TileEmitter, binary, bytes_an_element, ceil_div, queue_depths
+from pyasc.passes.analysis.tile_emit import (
+    BLOCK_BYTES,
+    I64,
+    TileEmitter,
+    a_block,
+    binary,
+    bytes_an_element,
+    ceil_div,
+    named,
+    queue_depths,
+)
 from pyasc.passes.analysis.tile_gathered_rows import insert_rows
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction, Register
 
-BLOCK_BYTES = 32
 MAX_STRIDE = 255
 MAX_ROWS = 248
 """Repeats are counted in 8 bits, and Brcb takes 8 rows at a time."""
@@ -75,11 +84,12 @@ class RowTiles:
 
     def shape(self, at: Builder, piece: Value) -> None:
         """Choose the pitch and the number of rows for pieces of so many columns."""
-        units = binary(at, "maximum", ceil_div(at, piece, self.unit, "parts"), 1)
-        self.pitch = binary(at, "mul", units, self.unit, "pitch")
+        block = a_block(at, BLOCK_BYTES // self.unit)
+        units = binary(at, "maximum", ceil_div(at, piece, block, "parts"), 1)
+        self.pitch = binary(at, "mul", units, block, "pitch")
         capacity = at.value(arith.Constant.of(self.tile, I64), "TILE")
         fitting = at.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]), "fitting")
-        self.rows = binary(at, "minimum", fitting, self.most_rows, "tileRows")
+        self.rows = binary(at, "minimum", fitting, named(at, self.most_rows, "MAX_ROWS"), "tileRows")
 
     def filled(self, at: Builder, dims: Sequence[Value], count: Value, width: Value) -> TileEmitter:
         """Copy a tile in from the point `dims` and run the program on it."""

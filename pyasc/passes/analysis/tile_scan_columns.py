@@ -25,7 +25,7 @@ from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, share
+from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, named, share
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_apply
@@ -116,7 +116,8 @@ class _Columns:
 
     def _strips(self, at: Builder, point: Sequence[Value], begin: Value, length: Value) -> None:
         most = min(_PIECE, self.tiles.longest)
-        piece = binary(at, "maximum", binary(at, "minimum", length, most, "strip"), 1, "piece")
+        strip_ = binary(at, "minimum", length, named(at, most, "STRIP"), "strip")
+        piece = binary(at, "maximum", strip_, 1, "piece")
         self.tiles.shape(at, piece)
         body = block_of([SCALAR], ["column"])
         loop = at.insert(scf.For(lower=index(at, 0), upper=length, step=piece, types=[], body=body))

@@ -9,8 +9,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 15616;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B16 = 256;  // elements of 2 B in a line of global memory
+constexpr int64_t TILE = 15616;    // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -25,15 +26,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR y, GM_ADDR o, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 256);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B16);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 256;
+        const int64_t start = before * LINE_B16;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 256;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B16;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         xGm.SetGlobalBuffer((__gm__ half*)x + first, length);

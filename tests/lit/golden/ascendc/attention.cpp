@@ -33,13 +33,19 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_N = 256;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 256;
-constexpr int64_t TILE_K0 = 64;
-constexpr int64_t TILE = 10496;
-constexpr int64_t ATTENTION_3_TILE = 15360;
+constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;              // rows of a block of the result
+constexpr int64_t TILE_N = 256;              // most columns of a block of the result
+constexpr int64_t CORES = 24;                // of the device
+constexpr int64_t FRACTAL = 16;              // rows and columns of a fractal
+constexpr int64_t TILE_K = 256;              // depth in L1
+constexpr int64_t TILE_K0 = 64;              // depth in L0
+constexpr int64_t BLOCK_B16 = 16;            // elements of 2 B in a block of 32 B
+constexpr int64_t TILE = 10496;              // most elements at once
+constexpr int64_t MAX_ROWS = 248;            // most rows at once
+constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
+constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
+constexpr int64_t ATTENTION_3_TILE = 15360;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -100,11 +106,11 @@ public:
         pipe->InitBuffer(kL0Queue, BUFFER_NUM, 16384 * sizeof(half));
         pipe->InitBuffer(qL1Queue, BUFFER_NUM, 32768 * sizeof(half));
         pipe->InitBuffer(kL1Queue, BUFFER_NUM, 65536 * sizeof(half));
-        const int64_t down = CeilDiv<int64_t>(S, 128);
-        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(T, 256), 24);
+        const int64_t down = CeilDiv<int64_t>(S, TILE_M);
+        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(T, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(T, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(T, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(T, width);
@@ -131,23 +137,23 @@ public:
                 const int64_t left = D - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                CopyA(i, k, rows, depth, rowsPadded);
+                CopyA(i, rows, rowsPadded, k, depth);
                 LocalTensor<half> qL1 = qL1Queue.DeQue<half>();
-                CopyB(j, k, columns, depth, columnsPadded);
+                CopyB(j, columns, columnsPadded, k, depth);
                 LocalTensor<half> kL1 = kL1Queue.DeQue<half>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(rowsPadded, step, kk, qL1);
-                    LoadB(columnsPadded, step, kk, kL1);
+                    LoadA(rowsPadded, qL1, kk, step);
+                    LoadB(columnsPadded, kL1, kk, step);
                     const bool fresh = k + kk == 0;
-                    Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                    Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                 }
                 qL1Queue.FreeTensor(qL1);
                 kL1Queue.FreeTensor(kL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(i, j, columns, rows, rowsPadded);
+            CopyOut(i, j, rows, columns, rowsPadded);
         }
     }
 
@@ -175,21 +181,21 @@ private:
         kL0Queue.FreeTensor(kL0);
     }
 
-    __aicore__ inline void CopyA(int64_t i, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded)
+    __aicore__ inline void CopyA(int64_t i, int64_t rows, int64_t rowsPadded, int64_t k, int64_t depth)
     {
         LocalTensor<half> qL1 = qL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(qL1, qGm[i * D + k], rows, depth, D, rowsPadded);
         qL1Queue.EnQue(qL1);
     }
 
-    __aicore__ inline void CopyB(int64_t j, int64_t k, int64_t columns, int64_t depth, int64_t columnsPadded)
+    __aicore__ inline void CopyB(int64_t j, int64_t columns, int64_t columnsPadded, int64_t k, int64_t depth)
     {
         LocalTensor<half> kL1 = kL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(kL1, kGm[j * D + k], columns, depth, D, columnsPadded);
         kL1Queue.EnQue(kL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<half>& qL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& qL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> qL0 = qL0Queue.AllocTensor<half>();
         const int64_t fractals = rowsPadded / 16;
@@ -206,7 +212,7 @@ private:
         qL0Queue.EnQue(qL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t kk, const LocalTensor<half>& kL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<half>& kL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> kL0 = kL0Queue.AllocTensor<half>();
         const int64_t fractals = columnsPadded / 16;
@@ -220,7 +226,7 @@ private:
         kL0Queue.EnQue(kL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<float>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<half> qL0 = qL0Queue.DeQue<half>();
@@ -238,7 +244,7 @@ private:
         kL0Queue.FreeTensor(kL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t columns, int64_t rows, int64_t rowsPadded)
+    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t rows, int64_t columns, int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
         FixpipeParamsV220 store;
@@ -289,10 +295,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < S ? stop : S;
         length = last - first;
-        parts = CeilDiv<int64_t>(T, 16);
-        pitch = (parts > 1 ? parts : 1) * 16;
+        parts = CeilDiv<int64_t>(T, BLOCK_B16);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(temporaryQueue, BUFFER_NUM, TILE * sizeof(half));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
@@ -309,18 +315,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<half> temporary = temporaryQueue.AllocTensor<half>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(T * sizeof(half)), 0,
-                                     static_cast<uint32_t>(pitch / 16 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B16 - parts), 0};
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
         DataCopyPad(temporary, temporaryGm[firstRow * T], copy, noPad);
         temporaryQueue.EnQue(temporary);
@@ -332,17 +338,18 @@ private:
         LocalTensor<half> temporary1 = temporary1Queue.AllocTensor<half>();
         const int64_t total = n * pitch;
         LocalTensor<float> tmp = tmpBuf.Get<float>();
+        PipeBarrier<PIPE_V>();
         Cast(tmp, temporary, RoundMode::CAST_NONE, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        const int64_t lanes = T < 64 ? T : 64;
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        const int64_t lanes = T < LANES_B32 ? T : LANES_B32;
         Duplicate(tmp_1, -__builtin_inff(), n);
         PipeBarrier<PIPE_V>();
         Adds(tmp_2, tmp, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < T; c += 64) {
+        for (int64_t c = LANES_B32; c < T; c += LANES_B32) {
             const int64_t left = T - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Max(tmp_2, tmp[c], tmp_2, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -353,9 +360,9 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp_1, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < T; c += 64) {
+        for (int64_t c = 0; c < T; c += LANES_B32) {
             const int64_t left = T - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Sub(tmp[c], tmp[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         PipeBarrier<PIPE_V>();
@@ -363,9 +370,9 @@ private:
         Duplicate(tmp_1, 0.0f, n);
         PipeBarrier<PIPE_V>();
         Adds(tmp_2, tmp, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < T; c += 64) {
+        for (int64_t c = LANES_B32; c < T; c += LANES_B32) {
             const int64_t left = T - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(tmp_2, tmp[c], tmp_2, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -374,23 +381,22 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp_1, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < T; c += 64) {
+        for (int64_t c = 0; c < T; c += LANES_B32) {
             const int64_t left = T - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Div(tmp[c], tmp[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         PipeBarrier<PIPE_V>();
         Cast(temporary1, tmp, RoundMode::CAST_RINT, total);
-        PipeBarrier<PIPE_V>();
         temporary1Queue.EnQue(temporary1);
         temporaryQueue.FreeTensor(temporary);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<half> temporary1 = temporary1Queue.DeQue<half>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(T * sizeof(half)),
-                                     static_cast<uint32_t>(pitch / 16 - parts), 0, 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B16 - parts), 0, 0};
         DataCopyPad(temporary1Gm[firstRow * T], temporary1, copy);
         temporary1Queue.FreeTensor(temporary1);
     }
@@ -473,7 +479,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, -__builtin_inff(), 64);
+        Duplicate(lanes, -__builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -506,9 +512,9 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMax(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, 64);
+        Duplicate(lanes_1, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -543,8 +549,7 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf_1.Get<float>();
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
-        PipeBarrier<PIPE_V>();
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
     }
 
     __aicore__ inline void Compute3(int64_t count)
@@ -552,6 +557,7 @@ private:
         LocalTensor<half> temporary = temporaryQueue.DeQue<half>();
         LocalTensor<half> temporary1 = temporary1Queue.AllocTensor<half>();
         LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        PipeBarrier<PIPE_V>();
         Cast(tmp, temporary, RoundMode::CAST_NONE, count);
         LocalTensor<float> tmp_1 = tmpBuf.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
@@ -575,7 +581,6 @@ private:
         ResetMask();
         PipeBarrier<PIPE_V>();
         Cast(temporary1, tmp, RoundMode::CAST_RINT, count);
-        PipeBarrier<PIPE_V>();
         temporary1Queue.EnQue(temporary1);
         temporaryQueue.FreeTensor(temporary);
     }
@@ -623,11 +628,11 @@ public:
         pipe->InitBuffer(vL0Queue, BUFFER_NUM, 16384 * sizeof(half));
         pipe->InitBuffer(leftL1Queue, BUFFER_NUM, 32768 * sizeof(half));
         pipe->InitBuffer(vL1Queue, BUFFER_NUM, 65536 * sizeof(half));
-        const int64_t down = CeilDiv<int64_t>(S, 128);
-        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(D, 256), 24);
+        const int64_t down = CeilDiv<int64_t>(S, TILE_M);
+        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(D, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(D, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(D, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(D, width);
@@ -654,23 +659,23 @@ public:
                 const int64_t left = T - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                CopyA(i, k, rows, depth, rowsPadded);
+                CopyA(i, rows, rowsPadded, k, depth);
                 LocalTensor<half> leftL1 = leftL1Queue.DeQue<half>();
-                CopyB(k, j, depth, columns, depthPadded, columnsPadded);
+                CopyB(j, columns, columnsPadded, k, depth, depthPadded);
                 LocalTensor<half> vL1 = vL1Queue.DeQue<half>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(rowsPadded, step, kk, leftL1);
-                    LoadB(columnsPadded, step, depthPadded, kk, vL1);
+                    LoadA(rowsPadded, leftL1, kk, step);
+                    LoadB(columnsPadded, depthPadded, vL1, kk, step);
                     const bool fresh = k + kk == 0;
-                    Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                    Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                 }
                 leftL1Queue.FreeTensor(leftL1);
                 vL1Queue.FreeTensor(vL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(i, j, columns, rows, rowsPadded);
+            CopyOut(i, j, rows, columns, rowsPadded);
         }
     }
 
@@ -698,15 +703,15 @@ private:
         vL0Queue.FreeTensor(vL0);
     }
 
-    __aicore__ inline void CopyA(int64_t i, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded)
+    __aicore__ inline void CopyA(int64_t i, int64_t rows, int64_t rowsPadded, int64_t k, int64_t depth)
     {
         LocalTensor<half> leftL1 = leftL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(leftL1, temporary1Gm[i * T + k], rows, depth, T, rowsPadded);
         leftL1Queue.EnQue(leftL1);
     }
 
-    __aicore__ inline void CopyB(int64_t k, int64_t j, int64_t depth, int64_t columns, int64_t depthPadded,
-                                 int64_t columnsPadded)
+    __aicore__ inline void CopyB(int64_t j, int64_t columns, int64_t columnsPadded, int64_t k, int64_t depth,
+                                 int64_t depthPadded)
     {
         LocalTensor<half> vL1 = vL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(vL1, vGm[k * D + j], depth, columns, D, depthPadded);
@@ -719,7 +724,7 @@ private:
         vL1Queue.EnQue(vL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<half>& leftL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& leftL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> leftL0 = leftL0Queue.AllocTensor<half>();
         const int64_t fractals = rowsPadded / 16;
@@ -736,8 +741,8 @@ private:
         leftL0Queue.EnQue(leftL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t depthPadded, int64_t kk,
-                                 const LocalTensor<half>& vL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t depthPadded, const LocalTensor<half>& vL1, int64_t kk,
+                                 int64_t step)
     {
         LocalTensor<half> vL0 = vL0Queue.AllocTensor<half>();
         const int64_t fractals = columnsPadded / 16;
@@ -755,7 +760,7 @@ private:
         vL0Queue.EnQue(vL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<float>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<half> leftL0 = leftL0Queue.DeQue<half>();
@@ -773,7 +778,7 @@ private:
         vL0Queue.FreeTensor(vL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t columns, int64_t rows, int64_t rowsPadded)
+    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t rows, int64_t columns, int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
         FixpipeParamsV220 store;

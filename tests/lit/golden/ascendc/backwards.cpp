@@ -9,8 +9,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 11520;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B16 = 256;  // elements of 2 B in a line of global memory
+constexpr int64_t TILE = 11520;    // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -25,15 +26,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR out, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 256);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B16);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 256;
+        const int64_t start = before * LINE_B16;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 256;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B16;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         xGm.SetGlobalBuffer((__gm__ half*)x + N - 1 - (first + length - 1), length);
@@ -50,8 +51,7 @@ public:
         for (int64_t offset = 0; offset < length; offset += TILE) {
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
-            const int64_t difference = left - count;
-            CopyIn(difference, count);
+            CopyIn(left, count);
             Compute(count);
             CopyOut(offset, count);
         }
@@ -67,12 +67,12 @@ private:
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t difference, int64_t count)
+    __aicore__ inline void CopyIn(int64_t left, int64_t count)
     {
         LocalTensor<half> x = xQueue.AllocTensor<half>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(half)), 0, 0, 0};
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
-        DataCopyPad(x, xGm[difference], copy, noPad);
+        DataCopyPad(x, xGm[left - count], copy, noPad);
         xQueue.EnQue(x);
     }
 

@@ -14,11 +14,13 @@
 
 using namespace AscendC;
 
-constexpr int64_t TILE_N = 256;
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 128;
-constexpr int64_t TILE_K0 = 32;
+constexpr int64_t TILE_N = 256;    // most columns of a block of the result
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t CORES = 24;      // of the device
+constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
+constexpr int64_t TILE_K = 128;    // depth in L1
+constexpr int64_t TILE_K0 = 32;    // depth in L0
 
 // How many units hold a size.
 template <typename T>
@@ -81,12 +83,12 @@ public:
         pipe->InitBuffer(wL0Queue, BUFFER_NUM, 8192 * sizeof(float));
         pipe->InitBuffer(xL1Queue, BUFFER_NUM, 16384 * sizeof(float));
         pipe->InitBuffer(wL1Queue, BUFFER_NUM, 32768 * sizeof(float));
-        down = CeilDiv<int64_t>(M, 128);
+        down = CeilDiv<int64_t>(M, TILE_M);
         const int64_t lines = down * B;
-        const int64_t places = RoundUp<int64_t>(lines * CeilDiv<int64_t>(N, 256), 24);
+        const int64_t places = RoundUp<int64_t>(lines * CeilDiv<int64_t>(N, TILE_N), CORES);
         const int64_t share = places / (lines > 1 ? lines : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
@@ -119,23 +121,23 @@ public:
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                CopyA(batch, i, k, rows, depth, rowsPadded, depthPadded);
+                CopyA(batch, i, rows, rowsPadded, k, depth, depthPadded);
                 LocalTensor<float> xL1 = xL1Queue.DeQue<float>();
-                CopyB(batch, j, k, columns, depth, columnsPadded, depthPadded);
+                CopyB(batch, j, columns, columnsPadded, k, depth, depthPadded);
                 LocalTensor<float> wL1 = wL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(rowsPadded, step, kk, xL1);
-                    LoadB(columnsPadded, step, kk, wL1);
+                    LoadA(rowsPadded, xL1, kk, step);
+                    LoadB(columnsPadded, wL1, kk, step);
                     const bool first = k + kk == 0;
-                    Multiply(first, sum, biasTable, rowsPadded, columnsPadded, step);
+                    Multiply(rowsPadded, columnsPadded, sum, biasTable, step, first);
                 }
                 xL1Queue.FreeTensor(xL1);
                 wL1Queue.FreeTensor(wL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(batch, i, j, columns, rows, rowsPadded);
+            CopyOut(batch, i, j, rows, columns, rowsPadded);
             biasTableQueue.FreeTensor(biasTable);
         }
     }
@@ -180,7 +182,7 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyA(int64_t batch, int64_t i, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded,
+    __aicore__ inline void CopyA(int64_t batch, int64_t i, int64_t rows, int64_t rowsPadded, int64_t k, int64_t depth,
                                  int64_t depthPadded)
     {
         LocalTensor<float> xL1 = xL1Queue.AllocTensor<float>();
@@ -193,8 +195,8 @@ private:
         xL1Queue.EnQue(xL1);
     }
 
-    __aicore__ inline void CopyB(int64_t batch, int64_t j, int64_t k, int64_t columns, int64_t depth,
-                                 int64_t columnsPadded, int64_t depthPadded)
+    __aicore__ inline void CopyB(int64_t batch, int64_t j, int64_t columns, int64_t columnsPadded, int64_t k,
+                                 int64_t depth, int64_t depthPadded)
     {
         LocalTensor<float> wL1 = wL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(wL1, wGm[(batch * N + j) * K + k], columns, depth, K, columnsPadded);
@@ -206,7 +208,7 @@ private:
         wL1Queue.EnQue(wL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<float>& xL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> xL0 = xL0Queue.AllocTensor<float>();
         const int64_t fractals = rowsPadded / 16;
@@ -223,7 +225,7 @@ private:
         xL0Queue.EnQue(xL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t kk, const LocalTensor<float>& wL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& wL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> wL0 = wL0Queue.AllocTensor<float>();
         const int64_t fractals = columnsPadded / 16;
@@ -237,8 +239,8 @@ private:
         wL0Queue.EnQue(wL0);
     }
 
-    __aicore__ inline void Multiply(bool first, const LocalTensor<float>& sum, const LocalTensor<float>& biasTable,
-                                    int64_t rowsPadded, int64_t columnsPadded, int64_t step)
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
+                                    const LocalTensor<float>& biasTable, int64_t step, bool first)
     {
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
@@ -264,7 +266,7 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t batch, int64_t i, int64_t j, int64_t columns, int64_t rows,
+    __aicore__ inline void CopyOut(int64_t batch, int64_t i, int64_t j, int64_t rows, int64_t columns,
                                    int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();

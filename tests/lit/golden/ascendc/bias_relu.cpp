@@ -9,8 +9,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 10496;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 10496;    // most elements at once
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -37,10 +40,10 @@ public:
         length = last - first;
         const int64_t piece = C < 2040 ? C : 2040;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(bQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
@@ -58,20 +61,20 @@ public:
             for (int64_t column = 0; column < C; column += piece_1) {
                 const int64_t left_1 = C - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                CopyIn(firstRow, column, width, n);
-                Compute(width, n);
-                CopyOut(firstRow, column, width, n);
+                CopyIn(n, firstRow, column, width);
+                Compute(n, width);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C + column], copy, noPad);
         LocalTensor<float> b = bQueue.AllocTensor<float>();
@@ -81,15 +84,15 @@ private:
         bQueue.EnQue(b);
     }
 
-    __aicore__ inline void Compute(int64_t width, int64_t n)
+    __aicore__ inline void Compute(int64_t n, int64_t width)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> b = bQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        for (int64_t c = 0; c < width; c += 64) {
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Add(x[c], x[c], b[c], lanes, n, {1, 1, 1, stride, stride, 0});
         }
         const int64_t total = n * pitch;
@@ -100,11 +103,11 @@ private:
         bQueue.FreeTensor(b);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)), 0};
         DataCopyPad(outGm[firstRow * C + column], out, copy);
         outQueue.FreeTensor(out);

@@ -21,8 +21,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 11648;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t TILE = 11648;    // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -45,7 +47,6 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary, int64_t M, int64_t N)
     {
         this->N = N;
-        NMinus2_v = N - 2;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = M / blocks;
@@ -63,24 +64,24 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = 0; row < length; row += 248) {
+        for (int64_t row = 0; row < length; row += MAX_ROWS) {
             const int64_t left = length - row;
-            const int64_t n = left < 248 ? left : 248;
+            const int64_t n = left < MAX_ROWS ? left : MAX_ROWS;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> p = pQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float),
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(p, pGm[firstRow * N + NMinus2_v], copy, noPad);
+        DataCopyPad(p, pGm[firstRow * N + N - 2], copy, noPad);
         pQueue.EnQue(p);
     }
 
@@ -93,7 +94,7 @@ private:
         pQueue.FreeTensor(p);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> temporary = temporaryQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
@@ -106,7 +107,6 @@ private:
     GlobalTensor<float> pGm;
     GlobalTensor<float> temporaryGm;
     int64_t N = 0;
-    int64_t NMinus2_v = 0;
     int64_t first = 0;
     int64_t length = 0;
 };
@@ -127,7 +127,6 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary, int64_t M, int64_t N)
     {
         this->N = N;
-        NMinus1_v = N - 1;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = M / blocks;
@@ -145,18 +144,18 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = 0; row < length; row += 248) {
+        for (int64_t row = 0; row < length; row += MAX_ROWS) {
             const int64_t left = length - row;
-            const int64_t n = left < 248 ? left : 248;
+            const int64_t n = left < MAX_ROWS ? left : MAX_ROWS;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> temporary = temporaryQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
@@ -174,12 +173,13 @@ private:
         temporaryQueue.FreeTensor(temporary);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
+        const int64_t nMinus1 = N - 1;
         LocalTensor<float> p = pQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,
-                                     static_cast<uint32_t>(NMinus1_v * sizeof(float)), 0};
-        DataCopyPad(pGm[firstRow * N + NMinus1_v], p, copy);
+                                     static_cast<uint32_t>(nMinus1 * sizeof(float)), 0};
+        DataCopyPad(pGm[firstRow * N + nMinus1], p, copy);
         pQueue.FreeTensor(p);
     }
 
@@ -188,7 +188,6 @@ private:
     GlobalTensor<float> temporaryGm;
     GlobalTensor<float> pGm;
     int64_t N = 0;
-    int64_t NMinus1_v = 0;
     int64_t first = 0;
     int64_t length = 0;
 };
@@ -208,15 +207,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t M, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         pGm.SetGlobalBuffer((__gm__ float*)p + N + first, length);
@@ -286,15 +285,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t M, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         temporary1Gm.SetGlobalBuffer((__gm__ float*)temporary1 + first, length);

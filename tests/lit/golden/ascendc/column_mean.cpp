@@ -13,9 +13,13 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 21248;
-constexpr int64_t COLUMN_MEAN_2_TILE = 11648;
+constexpr int32_t BUFFER_NUM = 2;              // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;              // elements of 4 B in a line of global memory
+constexpr int64_t STRIP = 2040;                // most columns at once
+constexpr int64_t BLOCK_B32 = 8;               // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 21248;                // most elements at once
+constexpr int64_t MAX_ROWS = 4095;             // most rows at once
+constexpr int64_t COLUMN_MEAN_2_TILE = 11648;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -32,24 +36,24 @@ public:
     {
         this->N = N;
         this->M = M;
-        const int64_t units = CeilDiv<int64_t>(M, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(M, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < M ? start : M;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < M ? stop : M;
         length = last - first;
-        const int64_t strip = length < 2040 ? length : 2040;
+        const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
-        pipe->InitBuffer(meanQueue, BUFFER_NUM, 2040 * sizeof(float));
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(meanQueue, BUFFER_NUM, STRIP * sizeof(float));
         pipe->InitBuffer(dataQueue, BUFFER_NUM, TILE * sizeof(float));
         dataGm.SetGlobalBuffer((__gm__ float*)data_);
         meanGm.SetGlobalBuffer((__gm__ float*)mean);
@@ -66,27 +70,27 @@ public:
             for (int64_t row = 0; row < N; row += tileRows) {
                 const int64_t left_1 = N - row;
                 const int64_t n = left_1 < tileRows ? left_1 : tileRows;
-                CopyIn(row, firstColumn, width, n);
-                Compute(n, mean, width);
+                CopyIn(width, firstColumn, row, n);
+                Compute(width, mean, n);
             }
             meanQueue.EnQue(mean);
-            CopyOut(firstColumn, width);
+            CopyOut(width, firstColumn);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t row, int64_t firstColumn, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
     {
         LocalTensor<float> data_ = dataQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((M - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(data_, dataGm[row * M + firstColumn], copy, noPad);
         dataQueue.EnQue(data_);
     }
 
-    __aicore__ inline void Compute(int64_t n, const LocalTensor<float>& mean, int64_t width)
+    __aicore__ inline void Compute(int64_t width, const LocalTensor<float>& mean, int64_t n)
     {
         LocalTensor<float> data_ = dataQueue.DeQue<float>();
         for (int64_t r = 0; r < n; ++r) {
@@ -96,7 +100,7 @@ private:
         dataQueue.FreeTensor(data_);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstColumn, int64_t width)
+    __aicore__ inline void CopyOut(int64_t width, int64_t firstColumn)
     {
         LocalTensor<float> mean = meanQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
@@ -132,16 +136,16 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR mean, int64_t N, int64_t M)
     {
-        N_1 = static_cast<float>(N);
-        const int64_t units = CeilDiv<int64_t>(M, 128);
+        this->N = N;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(M, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < M ? start : M;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < M ? stop : M;
         length = last - first;
         meanGm.SetGlobalBuffer((__gm__ float*)mean + first, length);
@@ -174,7 +178,7 @@ private:
     {
         LocalTensor<float> mean = meanQueue.DeQue<float>();
         LocalTensor<float> mean_1 = meanQueue_1.AllocTensor<float>();
-        Duplicate(mean_1, N_1, count);
+        Duplicate(mean_1, static_cast<float>(N), count);
         PipeBarrier<PIPE_V>();
         Div(mean_1, mean, mean_1, count);
         meanQueue_1.EnQue(mean_1);
@@ -192,7 +196,7 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> meanQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> meanQueue_1;
     GlobalTensor<float> meanGm;
-    float N_1 = 0.0f;
+    int64_t N = 0;
     int64_t length = 0;
 };
 

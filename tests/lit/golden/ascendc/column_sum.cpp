@@ -9,8 +9,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 21248;
+constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;   // elements of 4 B in a line of global memory
+constexpr int64_t STRIP = 2040;     // most columns at once
+constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 21248;     // most elements at once
+constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -27,24 +31,24 @@ public:
     {
         this->R = R;
         this->C = C;
-        const int64_t units = CeilDiv<int64_t>(C, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(C, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < C ? start : C;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < C ? stop : C;
         length = last - first;
-        const int64_t strip = length < 2040 ? length : 2040;
+        const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
-        pipe->InitBuffer(outQueue, BUFFER_NUM, 2040 * sizeof(float));
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(outQueue, BUFFER_NUM, STRIP * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         outGm.SetGlobalBuffer((__gm__ float*)out);
@@ -61,27 +65,27 @@ public:
             for (int64_t row = 0; row < R; row += tileRows) {
                 const int64_t left_1 = R - row;
                 const int64_t n = left_1 < tileRows ? left_1 : tileRows;
-                CopyIn(row, firstColumn, width, n);
-                Compute(n, out, width);
+                CopyIn(width, firstColumn, row, n);
+                Compute(width, out, n);
             }
             outQueue.EnQue(out);
-            CopyOut(firstColumn, width);
+            CopyOut(width, firstColumn);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t row, int64_t firstColumn, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[row * C + firstColumn], copy, noPad);
         xQueue.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int64_t n, const LocalTensor<float>& out, int64_t width)
+    __aicore__ inline void Compute(int64_t width, const LocalTensor<float>& out, int64_t n)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         for (int64_t r = 0; r < n; ++r) {
@@ -91,7 +95,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstColumn, int64_t width)
+    __aicore__ inline void CopyOut(int64_t width, int64_t firstColumn)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};

@@ -13,11 +13,13 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_N = 256;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 128;
-constexpr int64_t TILE_K0 = 32;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t TILE_N = 256;    // most columns of a block of the result
+constexpr int64_t CORES = 24;      // of the device
+constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
+constexpr int64_t TILE_K = 128;    // depth in L1
+constexpr int64_t TILE_K0 = 32;    // depth in L0
 
 // How many units hold a size.
 template <typename T>
@@ -78,17 +80,17 @@ public:
         pipe->InitBuffer(xL0Queue, BUFFER_NUM, 8192 * sizeof(float));
         pipe->InitBuffer(wL1Queue, BUFFER_NUM, 16384 * sizeof(float));
         pipe->InitBuffer(xL1Queue, BUFFER_NUM, 32768 * sizeof(float));
-        const int64_t WMinus2_v = W - 2;
-        jEnd = WMinus2_v > 0 ? WMinus2_v : 0;
-        const int64_t HMinus2_v = H - 2;
-        iEnd = HMinus2_v > 0 ? HMinus2_v : 0;
-        down = CeilDiv<int64_t>(F, 128);
+        const int64_t wMinus2 = W - 2;
+        jEnd = wMinus2 > 0 ? wMinus2 : 0;
+        const int64_t hMinus2 = H - 2;
+        iEnd = hMinus2 > 0 ? hMinus2 : 0;
+        down = CeilDiv<int64_t>(F, TILE_M);
         const int64_t lines = down * N;
         const int64_t lines_1 = lines * iEnd;
-        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(jEnd, 256), 24);
+        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(jEnd, TILE_N), CORES);
         const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(jEnd, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(jEnd, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(jEnd, width);
@@ -121,23 +123,23 @@ public:
                 const int64_t left = all - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                CopyA(f, all, k, rows, depth, rowsPadded, depthPadded);
+                CopyA(f, rows, rowsPadded, all, k, depth, depthPadded);
                 LocalTensor<float> wL1 = wL1Queue.DeQue<float>();
-                CopyB(depth, k, n, i, j, columnsPadded, columns);
+                CopyB(i, n, j, columns, columnsPadded, k, depth);
                 LocalTensor<float> xL1 = xL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(rowsPadded, step, kk, wL1);
-                    LoadB(columnsPadded, step, kk, xL1);
+                    LoadA(rowsPadded, wL1, kk, step);
+                    LoadB(columnsPadded, xL1, kk, step);
                     const bool fresh = k + kk == 0;
-                    Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                    Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                 }
                 wL1Queue.FreeTensor(wL1);
                 xL1Queue.FreeTensor(xL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(n, f, i, j, columns, rows, rowsPadded);
+            CopyOut(i, n, f, j, rows, columns, rowsPadded);
         }
     }
 
@@ -164,7 +166,7 @@ private:
         xL0Queue.FreeTensor(xL0);
     }
 
-    __aicore__ inline void CopyA(int64_t f, int64_t all, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded,
+    __aicore__ inline void CopyA(int64_t f, int64_t rows, int64_t rowsPadded, int64_t all, int64_t k, int64_t depth,
                                  int64_t depthPadded)
     {
         LocalTensor<float> wL1 = wL1Queue.AllocTensor<float>();
@@ -177,8 +179,8 @@ private:
         wL1Queue.EnQue(wL1);
     }
 
-    __aicore__ inline void CopyB(int64_t depth, int64_t k, int64_t n, int64_t i, int64_t j, int64_t columnsPadded,
-                                 int64_t columns)
+    __aicore__ inline void CopyB(int64_t i, int64_t n, int64_t j, int64_t columns, int64_t columnsPadded, int64_t k,
+                                 int64_t depth)
     {
         LocalTensor<float> xL1 = xL1Queue.AllocTensor<float>();
         for (int64_t row = 0; row < depth; ++row) {
@@ -197,7 +199,7 @@ private:
         xL1Queue.EnQue(xL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<float>& wL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& wL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> wL0 = wL0Queue.AllocTensor<float>();
         const int64_t fractals = rowsPadded / 16;
@@ -214,7 +216,7 @@ private:
         wL0Queue.EnQue(wL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t kk, const LocalTensor<float>& xL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> xL0 = xL0Queue.AllocTensor<float>();
         const int64_t squares = columnsPadded / 16;
@@ -231,7 +233,7 @@ private:
         xL0Queue.EnQue(xL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<float>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
@@ -249,23 +251,23 @@ private:
         xL0Queue.FreeTensor(xL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t n, int64_t f, int64_t i, int64_t j, int64_t columns, int64_t rows,
+    __aicore__ inline void CopyOut(int64_t i, int64_t n, int64_t f, int64_t j, int64_t rows, int64_t columns,
                                    int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
-        const int64_t HMinus2_v = H - 2;
-        const int64_t WMinus2_v = W - 2;
+        const int64_t hMinus2 = H - 2;
+        const int64_t wMinus2 = W - 2;
         FixpipeParamsV220 store;
         store.nSize = static_cast<uint16_t>(columns);
         store.mSize = static_cast<uint16_t>(rows);
         store.srcStride = static_cast<uint16_t>(rowsPadded);
-        store.dstStride = static_cast<uint32_t>(HMinus2_v * WMinus2_v);
+        store.dstStride = static_cast<uint32_t>(hMinus2 * wMinus2);
         store.ndNum = 1;
         store.srcNdStride = 0;
         store.dstNdStride = 0;
         store.quantPre = QuantMode_t::NoQuant;
         store.deqScalar = 0;
-        Fixpipe<float, float, CFG_ROW_MAJOR>(outGm[((n * F + f) * HMinus2_v + i) * WMinus2_v + j], sum, store);
+        Fixpipe<float, float, CFG_ROW_MAJOR>(outGm[((n * F + f) * hMinus2 + i) * wMinus2 + j], sum, store);
         sumQueue.FreeTensor(sum);
     }
 

@@ -13,11 +13,13 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_N = 256;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 256;
-constexpr int64_t TILE_K0 = 64;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t TILE_N = 256;    // most columns of a block of the result
+constexpr int64_t CORES = 24;      // of the device
+constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
+constexpr int64_t TILE_K = 256;    // depth in L1
+constexpr int64_t TILE_K0 = 64;    // depth in L0
 
 // How many units hold a size.
 template <typename T>
@@ -78,17 +80,17 @@ public:
         pipe->InitBuffer(wL0Queue, BUFFER_NUM, 16384 * sizeof(half));
         pipe->InitBuffer(xL1Queue, BUFFER_NUM, 32768 * sizeof(half));
         pipe->InitBuffer(wL1Queue, BUFFER_NUM, 65536 * sizeof(half));
-        const int64_t HMinus2_v = H - 2;
-        const int64_t WMinus2_v = W - 2;
-        jEnd = WMinus2_v > 0 ? WMinus2_v : 0;
-        iEnd = HMinus2_v > 0 ? HMinus2_v : 0;
-        down = CeilDiv<int64_t>(jEnd, 128);
+        const int64_t hMinus2 = H - 2;
+        const int64_t wMinus2 = W - 2;
+        jEnd = wMinus2 > 0 ? wMinus2 : 0;
+        iEnd = hMinus2 > 0 ? hMinus2 : 0;
+        down = CeilDiv<int64_t>(jEnd, TILE_M);
         const int64_t lines = down * B;
         const int64_t lines_1 = lines * iEnd;
-        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(F, 256), 24);
+        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(F, TILE_N), CORES);
         const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(F, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(F, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(F, width);
@@ -122,17 +124,17 @@ public:
                         const int64_t left = C - c;
                         const int64_t depth = left < TILE_K ? left : TILE_K;
                         const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
-                        CopyA(n, i, p, j, q, c, rows, depth, rowsPadded);
+                        CopyA(i, n, j, rows, rowsPadded, p, q, c, depth);
                         LocalTensor<half> xL1 = xL1Queue.DeQue<half>();
-                        CopyB(p, q, c, f, depth, columns, depthPadded, columnsPadded);
+                        CopyB(f, columns, columnsPadded, p, q, c, depth, depthPadded);
                         LocalTensor<half> wL1 = wL1Queue.DeQue<half>();
                         for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                             const int64_t left_1 = depthPadded - kk;
                             const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                            LoadA(rowsPadded, step, kk, xL1);
-                            LoadB(columnsPadded, step, depthPadded, kk, wL1);
+                            LoadA(rowsPadded, xL1, kk, step);
+                            LoadB(columnsPadded, depthPadded, wL1, kk, step);
                             const bool fresh = c + kk + p + q == 0;
-                            Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                            Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                         }
                         xL1Queue.FreeTensor(xL1);
                         wL1Queue.FreeTensor(wL1);
@@ -140,7 +142,7 @@ public:
                 }
             }
             sumQueue.EnQue(sum);
-            CopyOut(n, i, j, f, columns, rows, rowsPadded);
+            CopyOut(i, n, j, f, rows, columns, rowsPadded);
         }
     }
 
@@ -168,16 +170,16 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyA(int64_t n, int64_t i, int64_t p, int64_t j, int64_t q, int64_t c, int64_t rows,
-                                 int64_t depth, int64_t rowsPadded)
+    __aicore__ inline void CopyA(int64_t i, int64_t n, int64_t j, int64_t rows, int64_t rowsPadded, int64_t p,
+                                 int64_t q, int64_t c, int64_t depth)
     {
         LocalTensor<half> xL1 = xL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(xL1, xGm[((n * H + i + p) * W + j + q) * C + c], rows, depth, C, rowsPadded);
         xL1Queue.EnQue(xL1);
     }
 
-    __aicore__ inline void CopyB(int64_t p, int64_t q, int64_t c, int64_t f, int64_t depth, int64_t columns,
-                                 int64_t depthPadded, int64_t columnsPadded)
+    __aicore__ inline void CopyB(int64_t f, int64_t columns, int64_t columnsPadded, int64_t p, int64_t q, int64_t c,
+                                 int64_t depth, int64_t depthPadded)
     {
         LocalTensor<half> wL1 = wL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(wL1, wGm[((p * 3 + q) * C + c) * F + f], depth, columns, F, depthPadded);
@@ -190,7 +192,7 @@ private:
         wL1Queue.EnQue(wL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<half>& xL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> xL0 = xL0Queue.AllocTensor<half>();
         const int64_t fractals = rowsPadded / 16;
@@ -207,8 +209,8 @@ private:
         xL0Queue.EnQue(xL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t depthPadded, int64_t kk,
-                                 const LocalTensor<half>& wL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t depthPadded, const LocalTensor<half>& wL1, int64_t kk,
+                                 int64_t step)
     {
         LocalTensor<half> wL0 = wL0Queue.AllocTensor<half>();
         const int64_t fractals = columnsPadded / 16;
@@ -226,7 +228,7 @@ private:
         wL0Queue.EnQue(wL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<float>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<half> xL0 = xL0Queue.DeQue<half>();
@@ -244,7 +246,7 @@ private:
         wL0Queue.FreeTensor(wL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t n, int64_t i, int64_t j, int64_t f, int64_t columns, int64_t rows,
+    __aicore__ inline void CopyOut(int64_t i, int64_t n, int64_t j, int64_t f, int64_t rows, int64_t columns,
                                    int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();

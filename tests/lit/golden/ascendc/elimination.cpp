@@ -14,8 +14,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 8960;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 8960;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -54,25 +57,24 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = 0; row < length; row += 248) {
+        for (int64_t row = 0; row < length; row += MAX_ROWS) {
             const int64_t left = length - row;
-            const int64_t n = left < 248 ? left : 248;
+            const int64_t n = left < MAX_ROWS ? left : MAX_ROWS;
             const int64_t firstRow = first + row;
-            const int64_t sum = firstRow + k + 1;
-            CopyIn(sum, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(sum, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t sum, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> A = AQueue_v.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float),
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(A, AGm_v_1[sum * N + k], copy, noPad);
+        DataCopyPad(A, AGm_v_1[(firstRow + k + 1) * N + k], copy, noPad);
         AQueue_v.EnQue(A);
     }
 
@@ -81,6 +83,7 @@ private:
         LocalTensor<float> A = AQueue_v.DeQue<float>();
         LocalTensor<float> A_2 = AQueue_v_1.AllocTensor<float>();
         LocalTensor<float> A_3 = ABuf_v.Get<float>();
+        PipeBarrier<PIPE_V>();
         WholeReduceMax(A_3, A, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         Duplicate(tmp, A_1, n);
@@ -88,17 +91,16 @@ private:
         Div(A_3, A_3, tmp, n);
         PipeBarrier<PIPE_V>();
         Brcb(A_2, A_3, CeilDiv<int64_t>(n, 8), {1, 8});
-        PipeBarrier<PIPE_V>();
         AQueue_v_1.EnQue(A_2);
         AQueue_v.FreeTensor(A);
     }
 
-    __aicore__ inline void CopyOut(int64_t sum, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> A = AQueue_v_1.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0};
-        DataCopyPad(AGm_v_1[sum * N + k], A, copy);
+        DataCopyPad(AGm_v_1[(firstRow + k + 1) * N + k], A, copy);
         AQueue_v_1.FreeTensor(A);
     }
 
@@ -145,10 +147,10 @@ public:
         length = last - first;
         const int64_t piece = difference < 2040 ? difference : 2040;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(AQueue_v, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(AQueue_v_1, BUFFER_NUM, 2048 * sizeof(float));
         pipe->InitBuffer(AQueue_v_2, BUFFER_NUM, 2040 * sizeof(float));
@@ -167,32 +169,31 @@ public:
             for (int64_t column = 0; column < difference; column += piece_1) {
                 const int64_t left_1 = difference - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int64_t sum = firstRow + k + 1;
-                const int64_t sum_1 = column + k + 1;
-                CopyIn(sum, sum_1, width, n);
+                CopyIn(n, firstRow, column, width);
                 Compute(n, width);
-                CopyOut(sum, sum_1, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t sum, int64_t sum_1, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
+        const int64_t sum = column + k + 1;
         LocalTensor<float> A = AQueue_v.AllocTensor<float>();
-        const int64_t product = sum * N;
+        const int64_t product = (firstRow + k + 1) * N;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(A, AGm_v[product + sum_1], copy, noPad);
+        DataCopyPad(A, AGm_v[product + sum], copy, noPad);
         LocalTensor<float> A_1 = AQueue_v_1.AllocTensor<float>();
         const DataCopyExtParams copy_1{static_cast<uint16_t>(n), sizeof(float),
                                        static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
         DataCopyPad(A_1, AGm_v[product + k], copy_1, noPad);
         LocalTensor<float> A_2 = AQueue_v_2.AllocTensor<float>();
         const DataCopyExtParams copy_2{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
-        DataCopyPad(A_2, AGm_v[k * N + sum_1], copy_2, noPad);
+        DataCopyPad(A_2, AGm_v[k * N + sum], copy_2, noPad);
         AQueue_v.EnQue(A);
         AQueue_v_1.EnQue(A_1);
         AQueue_v_2.EnQue(A_2);
@@ -209,11 +210,11 @@ private:
         LocalTensor<float> spread = ASpreadBuf_v.Get<float>();
         PipeBarrier<PIPE_V>();
         Brcb(spread, A_4, CeilDiv<int64_t>(n, 8), {1, 8});
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < width; c += 64) {
+        for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Mul(A_3[c], spread, A_2[c], lanes, n, {1, 0, 1, stride, 1, 0});
         }
         const int64_t total = n * pitch;
@@ -225,13 +226,13 @@ private:
         AQueue_v_2.FreeTensor(A_2);
     }
 
-    __aicore__ inline void CopyOut(int64_t sum, int64_t sum_1, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> A = AQueue_v_3.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(AGm_v[sum * N + sum_1], A, copy);
+        DataCopyPad(AGm_v[(firstRow + k + 1) * N + column + k + 1], A, copy);
         AQueue_v_3.FreeTensor(A);
     }
 

@@ -9,8 +9,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 15616;
+constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 15616;     // most elements at once
+constexpr int64_t BLOCK_B16 = 16;   // elements of 2 B in a block of 32 B
+constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -39,10 +41,10 @@ public:
         length = last - first;
         const int64_t piece = D < TILE ? D : TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 16);
-        pitch = (parts > 1 ? parts : 1) * 16;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B16);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(positionQueue, BUFFER_NUM, TILE * sizeof(half));
         pipe->InitBuffer(tableQueue, BUFFER_NUM, TILE * sizeof(half));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(half));
@@ -61,20 +63,20 @@ public:
             for (int64_t column = 0; column < D; column += piece_1) {
                 const int64_t left_1 = D - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                CopyIn(firstRow, column, width, n);
+                CopyIn(n, firstRow, column, width);
                 Compute(n);
-                CopyOut(firstRow, column, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<half> position = positionQueue.AllocTensor<half>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(half)),
                                      static_cast<uint32_t>((D - width) * sizeof(half)),
-                                     static_cast<uint32_t>(pitch / 16 - CeilDiv<int64_t>(width, 16)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B16 - CeilDiv<int64_t>(width, BLOCK_B16)), 0};
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
         DataCopyPad(position, positionGm[firstRow * D + column], copy, noPad);
         LocalTensor<half> table = tableQueue.AllocTensor<half>();
@@ -101,11 +103,11 @@ private:
         tableQueue.FreeTensor(table);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<half> y = yQueue.DeQue<half>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(half)),
-                                     static_cast<uint32_t>(pitch / 16 - CeilDiv<int64_t>(width, 16)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B16 - CeilDiv<int64_t>(width, BLOCK_B16)),
                                      static_cast<uint32_t>((D - width) * sizeof(half)), 0};
         DataCopyPad(yGm[firstRow * D + column], y, copy);
         yQueue.FreeTensor(y);

@@ -25,9 +25,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 14848;
-constexpr int64_t HISTOGRAM_4_TILE = 5376;
+constexpr int32_t BUFFER_NUM = 2;           // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 14848;             // most elements at once
+constexpr int64_t LINE_B32 = 128;           // elements of 4 B in a line of global memory
+constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
+constexpr int64_t HISTOGRAM_4_TILE = 5376;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -49,9 +51,8 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR inRangeParts, int64_t N, int64_t B)
     {
-        value = static_cast<int32_t>(-B);
-        B_1 = static_cast<int32_t>(B);
-        const int64_t units = CeilDiv<int64_t>(N, 128);
+        this->B = B;
+        value = -B;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
@@ -63,12 +64,13 @@ public:
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
     }
@@ -80,7 +82,7 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < TILE ? left : TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
         }
         Combine();
@@ -91,11 +93,11 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, __builtin_inff(), 64);
+        Duplicate(lanes, __builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<int32_t> x = xQueue.AllocTensor<int32_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(int32_t)), 0, 0, 0};
@@ -108,13 +110,13 @@ private:
     {
         LocalTensor<int32_t> x = xQueue.DeQue<int32_t>();
         LocalTensor<int32_t> tmp = tmpBuf_1.Get<int32_t>();
-        Maxs(tmp, x, value, count);
+        Maxs(tmp, x, static_cast<int32_t>(value), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, 64);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp, x, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
-        Maxs(tmp, x, B_1, count);
+        Maxs(tmp, x, static_cast<int32_t>(B), count);
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, tmp, x, CMPMODE::EQ, whole);
@@ -143,10 +145,9 @@ private:
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMin(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
         DataCopy(number, tmp, 8);
-        PipeBarrier<PIPE_V>();
         numberQueue.EnQue(number);
     }
 
@@ -167,8 +168,8 @@ private:
     TBuf<TPosition::VECCALC> maskBuf_1;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<float> inRangePartsGm;
-    int32_t value = 0;
-    int32_t B_1 = 0;
+    int64_t B = 0;
+    int64_t value = 0;
     int64_t id = 0;
     int64_t first = 0;
     int64_t length = 0;
@@ -228,7 +229,6 @@ private:
         Mins(inRange_1, tmp, 1.0f, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(inRange, inRange_1, 8);
-        PipeBarrier<PIPE_V>();
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -318,7 +318,6 @@ public:
     {
         this->B = B;
         value = -static_cast<int32_t>(B);
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(lanesBuf, 24576 * sizeof(int32_t));
@@ -327,17 +326,17 @@ public:
         pipe->InitBuffer(chosenBuf, HISTOGRAM_4_TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, 672);
         pipe->InitBuffer(countsQueue, 1, 384 * sizeof(int32_t));
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         xGm.SetGlobalBuffer((__gm__ int32_t*)x + first, length);
         binsGm.SetGlobalBuffer((__gm__ int32_t*)bins, B);
-        product = B * 64;
     }
 
     __aicore__ inline void Process()
@@ -357,7 +356,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
-        Duplicate(lanes, 0, product);
+        Duplicate(lanes, 0, B * 64);
         PipeBarrier<PIPE_V>();
     }
 
@@ -406,7 +405,7 @@ private:
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
         LocalTensor<float> counts_1 = counts.ReinterpretCast<float>();
         LocalTensor<float> lanes_1 = lanes.ReinterpretCast<float>();
-        Cast(lanes_1, lanes, RoundMode::CAST_RINT, product);
+        Cast(lanes_1, lanes, RoundMode::CAST_RINT, B * 64);
         PipeBarrier<PIPE_V>();
         for (int64_t bin = 0; bin < B; bin += 128) {
             const int64_t left = B - bin;
@@ -439,7 +438,6 @@ private:
     int64_t B = 0;
     int32_t value = 0;
     int64_t length = 0;
-    int64_t product = 0;
 };
 
 extern "C" __global__ __aicore__ void histogram_4(GM_ADDR x, GM_ADDR bins, int64_t N, int64_t B)

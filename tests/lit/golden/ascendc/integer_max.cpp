@@ -17,8 +17,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 22528;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 22528;    // most elements at once
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -40,7 +42,6 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR outParts, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(outBuf, 128 * sizeof(int32_t));
@@ -61,12 +62,13 @@ public:
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int32_t));
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ int32_t*)outParts);
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
     }
@@ -78,7 +80,7 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < TILE ? left : TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
         }
         Combine();
@@ -89,11 +91,11 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
-        Duplicate(lanes, static_cast<int32_t>(-2147483648), 64);
+        Duplicate(lanes, static_cast<int32_t>(-2147483648), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<int32_t> x = xQueue.AllocTensor<int32_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(int32_t)), 0, 0, 0};
@@ -120,27 +122,27 @@ private:
         LocalTensor<int32_t> out = outQueue.AllocTensor<int32_t>();
         LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
-        ShiftRight(tmp, lanes, 16, 64);
+        ShiftRight(tmp, lanes, 16, LANES_B32);
         LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_1, tmp, 65536, 64);
+        Muls(tmp_1, tmp, 65536, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_1, lanes, tmp_1, 64);
+        Sub(tmp_1, lanes, tmp_1, LANES_B32);
         LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
-        Cast(tmp_2, tmp, RoundMode::CAST_RINT, 64);
+        Cast(tmp_2, tmp, RoundMode::CAST_RINT, LANES_B32);
         LocalTensor<float> tmp_3 = tmpBuf_3.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_3, tmp_1, RoundMode::CAST_RINT, 64);
+        Cast(tmp_3, tmp_1, RoundMode::CAST_RINT, LANES_B32);
         LocalTensor<float> tmp_4 = tmpBuf_5.Get<float>();
         DataCopy(tmp_4, tmp_2, 64);
         LocalTensor<float> tmp_5 = tmpBuf_4.Get<float>();
-        WholeReduceMax(tmp_5, tmp_2, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(tmp_5, tmp_2, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> tmp_6 = tmpBuf_6.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp_5, 1, {1, 8});
         SetMaskCount();
-        SetVectorMask<float, MaskMode::COUNTER>(0, 64);
+        SetVectorMask<float, MaskMode::COUNTER>(0, LANES_B32);
         PipeBarrier<PIPE_V>();
         Max<float, false>(tmp_6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
@@ -148,9 +150,9 @@ private:
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, 64);
-        Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64);
+        Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
         LocalTensor<float> tmp_7 = tmpBuf_7.Get<float>();
-        WholeReduceMax(tmp_7, tmp_3, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(tmp_7, tmp_3, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<int32_t> tmp_8 = tmpBuf_8.Get<int32_t>();
         Cast(tmp_8, tmp_5, RoundMode::CAST_RINT, 1);
         LocalTensor<int32_t> tmp_9 = tmpBuf_9.Get<int32_t>();
@@ -162,7 +164,6 @@ private:
         Add(out_1, tmp_8, tmp_9, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 8);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
     }
 
@@ -300,7 +301,6 @@ private:
         Add(out_1, tmp_8, tmp_9, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 8);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }

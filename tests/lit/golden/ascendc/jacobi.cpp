@@ -14,9 +14,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 4608;
-constexpr int64_t JACOBI_2_TILE = 11520;
+constexpr int32_t BUFFER_NUM = 2;         // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 4608;            // most elements at once
+constexpr int64_t BLOCK_B32 = 8;          // elements of 4 B in a block of 32 B
+constexpr int64_t MAX_ROWS = 4095;        // most rows at once
+constexpr int64_t JACOBI_2_TILE = 11520;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -39,8 +41,8 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR a, GM_ADDR b, int64_t N)
     {
         this->N = N;
-        NMinus2_v = N - 2;
-        const int64_t most = NMinus2_v > 0 ? NMinus2_v : 0;
+        nMinus2 = N - 2;
+        const int64_t most = nMinus2 > 0 ? nMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = most / blocks;
@@ -50,12 +52,12 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < most ? stop : most;
         length = last - first;
-        const int64_t piece = NMinus2_v < TILE ? NMinus2_v : TILE;
+        const int64_t piece = nMinus2 < TILE ? nMinus2 : TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(aQueue_1, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(aQueue_2, BUFFER_NUM, TILE * sizeof(float));
@@ -71,38 +73,34 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < NMinus2_v; column += piece_1) {
-                const int64_t left_1 = NMinus2_v - column;
+            for (int64_t column = 0; column < nMinus2; column += piece_1) {
+                const int64_t left_1 = nMinus2 - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int64_t columnPlus1 = column + 1;
-                const int64_t firstRowPlus2 = firstRow + 2;
-                const int64_t firstRowPlus1 = firstRow + 1;
-                const int64_t columnPlus2 = column + 2;
-                CopyIn(firstRow, columnPlus1, width, n, firstRowPlus2, firstRowPlus1, column, columnPlus2);
+                CopyIn(n, firstRow, column, width);
                 Compute(n);
-                CopyOut(firstRowPlus1, columnPlus1, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t columnPlus1, int64_t width, int64_t n,
-                                  int64_t firstRowPlus2, int64_t firstRowPlus1, int64_t column, int64_t columnPlus2)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
+        const int64_t columnPlus1 = column + 1;
         LocalTensor<float> a = aQueue.AllocTensor<float>();
-        const int64_t difference = pitch / 8 - CeilDiv<int64_t>(width, 8);
+        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
                                      static_cast<uint32_t>(difference), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[firstRow * N + columnPlus1], copy, noPad);
         LocalTensor<float> a_1 = aQueue_1.AllocTensor<float>();
-        DataCopyPad(a_1, aGm[firstRowPlus2 * N + columnPlus1], copy, noPad);
+        DataCopyPad(a_1, aGm[(firstRow + 2) * N + columnPlus1], copy, noPad);
         LocalTensor<float> a_2 = aQueue_2.AllocTensor<float>();
-        const int64_t product = firstRowPlus1 * N;
+        const int64_t product = (firstRow + 1) * N;
         DataCopyPad(a_2, aGm[product + column], copy, noPad);
         LocalTensor<float> a_3 = aQueue_3.AllocTensor<float>();
-        DataCopyPad(a_3, aGm[product + columnPlus2], copy, noPad);
+        DataCopyPad(a_3, aGm[product + column + 2], copy, noPad);
         aQueue.EnQue(a);
         aQueue_1.EnQue(a_1);
         aQueue_2.EnQue(a_2);
@@ -131,13 +129,13 @@ private:
         aQueue_3.FreeTensor(a_3);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRowPlus1, int64_t columnPlus1, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> b = bQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(bGm[firstRowPlus1 * N + columnPlus1], b, copy);
+        DataCopyPad(bGm[(firstRow + 1) * N + column + 1], b, copy);
         bQueue.FreeTensor(b);
     }
 
@@ -149,7 +147,7 @@ private:
     GlobalTensor<float> aGm;
     GlobalTensor<float> bGm;
     int64_t N = 0;
-    int64_t NMinus2_v = 0;
+    int64_t nMinus2 = 0;
     int64_t first = 0;
     int64_t length = 0;
     int64_t piece_1 = 0;
@@ -173,8 +171,8 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR a, GM_ADDR b, int64_t N)
     {
         this->N = N;
-        NMinus2_v = N - 2;
-        const int64_t most = NMinus2_v > 0 ? NMinus2_v : 0;
+        nMinus2 = N - 2;
+        const int64_t most = nMinus2 > 0 ? nMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = most / blocks;
@@ -184,12 +182,12 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < most ? stop : most;
         length = last - first;
-        const int64_t piece = NMinus2_v < JACOBI_2_TILE ? NMinus2_v : JACOBI_2_TILE;
+        const int64_t piece = nMinus2 < JACOBI_2_TILE ? nMinus2 : JACOBI_2_TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = JACOBI_2_TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(bQueue, BUFFER_NUM, JACOBI_2_TILE * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, JACOBI_2_TILE * sizeof(float));
         bGm.SetGlobalBuffer((__gm__ float*)b);
@@ -202,27 +200,25 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < NMinus2_v; column += piece_1) {
-                const int64_t left_1 = NMinus2_v - column;
+            for (int64_t column = 0; column < nMinus2; column += piece_1) {
+                const int64_t left_1 = nMinus2 - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int64_t firstRowPlus1 = firstRow + 1;
-                const int64_t columnPlus1 = column + 1;
-                CopyIn(firstRowPlus1, columnPlus1, width, n);
+                CopyIn(n, firstRow, column, width);
                 Compute(n);
-                CopyOut(firstRowPlus1, columnPlus1, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRowPlus1, int64_t columnPlus1, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> b = bQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(b, bGm[firstRowPlus1 * N + columnPlus1], copy, noPad);
+        DataCopyPad(b, bGm[(firstRow + 1) * N + column + 1], copy, noPad);
         bQueue.EnQue(b);
     }
 
@@ -237,13 +233,13 @@ private:
         bQueue.FreeTensor(b);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRowPlus1, int64_t columnPlus1, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> a = aQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(aGm[firstRowPlus1 * N + columnPlus1], a, copy);
+        DataCopyPad(aGm[(firstRow + 1) * N + column + 1], a, copy);
         aQueue.FreeTensor(a);
     }
 
@@ -252,7 +248,7 @@ private:
     GlobalTensor<float> bGm;
     GlobalTensor<float> aGm;
     int64_t N = 0;
-    int64_t NMinus2_v = 0;
+    int64_t nMinus2 = 0;
     int64_t first = 0;
     int64_t length = 0;
     int64_t piece_1 = 0;

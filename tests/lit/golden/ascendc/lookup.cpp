@@ -24,9 +24,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 14848;
-constexpr int64_t LOOKUP_4_TILE = 4480;
+constexpr int32_t BUFFER_NUM = 2;        // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 14848;          // most elements at once
+constexpr int64_t LINE_B32 = 128;        // elements of 4 B in a line of global memory
+constexpr int64_t LANES_B32 = 64;        // elements of 4 B in a repeat of 256 B
+constexpr int64_t LOOKUP_4_TILE = 4480;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -48,9 +50,8 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR idx, GM_ADDR inRangeParts, int64_t V, int64_t N)
     {
-        value = static_cast<int32_t>(-V);
-        V_1 = static_cast<int32_t>(V);
-        const int64_t units = CeilDiv<int64_t>(N, 128);
+        this->V = V;
+        value = -V;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
@@ -62,12 +63,13 @@ public:
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
     }
@@ -79,7 +81,7 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < TILE ? left : TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
         }
         Combine();
@@ -90,11 +92,11 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, __builtin_inff(), 64);
+        Duplicate(lanes, __builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<int32_t> idx = idxQueue.AllocTensor<int32_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(int32_t)), 0, 0, 0};
@@ -107,13 +109,13 @@ private:
     {
         LocalTensor<int32_t> idx = idxQueue.DeQue<int32_t>();
         LocalTensor<int32_t> tmp = tmpBuf_1.Get<int32_t>();
-        Maxs(tmp, idx, value, count);
+        Maxs(tmp, idx, static_cast<int32_t>(value), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, 64);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp, idx, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
-        Maxs(tmp, idx, V_1, count);
+        Maxs(tmp, idx, static_cast<int32_t>(V), count);
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, tmp, idx, CMPMODE::EQ, whole);
@@ -142,10 +144,9 @@ private:
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMin(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
         DataCopy(number, tmp, 8);
-        PipeBarrier<PIPE_V>();
         numberQueue.EnQue(number);
     }
 
@@ -166,8 +167,8 @@ private:
     TBuf<TPosition::VECCALC> maskBuf_1;
     GlobalTensor<int32_t> idxGm;
     GlobalTensor<float> inRangePartsGm;
-    int32_t value = 0;
-    int32_t V_1 = 0;
+    int64_t V = 0;
+    int64_t value = 0;
     int64_t id = 0;
     int64_t first = 0;
     int64_t length = 0;
@@ -227,7 +228,6 @@ private:
         Mins(inRange_1, tmp, 1.0f, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(inRange, inRange_1, 8);
-        PipeBarrier<PIPE_V>();
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -317,15 +317,15 @@ public:
     {
         this->V = V;
         value = -static_cast<int32_t>(V);
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         pipe->InitBuffer(tableTableQueue, 1, 29056 * sizeof(float));
@@ -344,7 +344,7 @@ public:
             const int64_t left = length - offset;
             const int64_t count = left < LOOKUP_4_TILE ? left : LOOKUP_4_TILE;
             CopyIn(offset, count);
-            Compute(count, tableTable);
+            Compute(tableTable, count);
             CopyOut(offset, count);
         }
         tableTableQueue.FreeTensor(tableTable);
@@ -369,7 +369,7 @@ private:
         idxQueue.EnQue(idx);
     }
 
-    __aicore__ inline void Compute(int64_t count, const LocalTensor<float>& tableTable)
+    __aicore__ inline void Compute(const LocalTensor<float>& tableTable, int64_t count)
     {
         LocalTensor<int32_t> idx = idxQueue.DeQue<int32_t>();
         LocalTensor<int32_t> y = yQueue.AllocTensor<int32_t>();

@@ -10,8 +10,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 8448;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 8448;     // most elements at once
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -45,10 +48,10 @@ public:
         length = last - first;
         const int64_t piece = N < 2040 ? N : 2040;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(jBuf, 2040 * sizeof(int32_t));
         pipe->InitBuffer(iBuf, 256 * sizeof(int32_t));
@@ -69,49 +72,47 @@ public:
             for (int64_t column = 0; column < N; column += piece_1) {
                 const int64_t left_1 = N - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int32_t column_1 = static_cast<int32_t>(column);
-                const int32_t firstRow_1 = static_cast<int32_t>(firstRow);
-                CopyIn(firstRow, column, width, n);
-                Compute(column_1, width, firstRow_1, n);
-                CopyOut(firstRow, column, width, n);
+                CopyIn(n, firstRow, column, width);
+                Compute(n, firstRow, column, width);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * N + column], copy, noPad);
         xQueue.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int32_t column, int64_t width, int32_t firstRow, int64_t n)
+    __aicore__ inline void Compute(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<int32_t> o = oQueue.AllocTensor<int32_t>();
         LocalTensor<int32_t> j = jBuf.Get<int32_t>();
-        CreateVecIndex(j, column, width);
+        CreateVecIndex(j, static_cast<int32_t>(column), width);
         LocalTensor<int32_t> i = iBuf.Get<int32_t>();
-        CreateVecIndex(i, firstRow, n);
+        CreateVecIndex(i, static_cast<int32_t>(firstRow), n);
         LocalTensor<int32_t> spread = iSpreadBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
         Brcb(spread, i, CeilDiv<int64_t>(n, 8), {1, 8});
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < width; c += 64) {
+        for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Min(o[c], j[c], spread, lanes, n, {1, 1, 0, stride, 0, 1});
         }
         LocalTensor<int32_t> j_1 = jBuf_1.Get<int32_t>();
-        for (int64_t c = 0; c < width; c += 64) {
+        for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Max(j_1[c], j[c], j[c], lanes, n, {1, 1, 1, stride, 0, 0});
         }
         const int64_t total = n * pitch;
@@ -124,11 +125,11 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t column, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
         DataCopyPad(oGm[firstRow * N + column], o, copy);
         oQueue.FreeTensor(o);

@@ -9,8 +9,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 6656;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t TILE = 6656;     // most elements at once
 constexpr uint8_t EVEN = 1;
 constexpr uint8_t ODD = 2;
 
@@ -27,15 +28,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR z, GM_ADDR r, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         zGm.SetGlobalBuffer((__gm__ float*)z + first * 2, length * 2);
@@ -53,7 +54,7 @@ public:
             const int64_t place = offset * 2;
             const int64_t span = count * 2;
             CopyIn(place, span);
-            Compute(span, count);
+            Compute(count, span);
             CopyOut(offset, count);
         }
     }
@@ -68,7 +69,7 @@ private:
         zQueue.EnQue(z);
     }
 
-    __aicore__ inline void Compute(int64_t span, int64_t count)
+    __aicore__ inline void Compute(int64_t count, int64_t span)
     {
         LocalTensor<float> z = zQueue.DeQue<float>();
         LocalTensor<float> r = rQueue.AllocTensor<float>();

@@ -9,8 +9,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 2304;
+constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 2304;      // most elements at once
+constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
+constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -27,8 +29,8 @@ public:
     {
         this->C = C;
         difference = C - 4;
-        const int64_t RMinus2_v = R - 2;
-        const int64_t most = RMinus2_v > 0 ? RMinus2_v : 0;
+        const int64_t rMinus2 = R - 2;
+        const int64_t most = rMinus2 > 0 ? rMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = most / blocks;
@@ -40,10 +42,10 @@ public:
         length = last - first;
         const int64_t piece = difference < TILE ? difference : TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(inQueue, BUFFER_NUM, 82944);
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -59,29 +61,22 @@ public:
             for (int64_t column = 0; column < difference; column += piece_1) {
                 const int64_t left_1 = difference - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int64_t firstRowPlus1 = firstRow + 1;
-                const int64_t columnPlus1 = column + 1;
-                const int64_t columnPlus2 = column + 2;
-                const int64_t columnPlus3 = column + 3;
-                const int64_t columnPlus4 = column + 4;
-                const int64_t firstRowPlus2 = firstRow + 2;
-                CopyIn(firstRowPlus1, column, width, n, columnPlus1, columnPlus2, columnPlus3, columnPlus4, firstRow,
-                       firstRowPlus2);
+                CopyIn(n, firstRow, column, width);
                 Compute(n);
-                CopyOut(firstRowPlus1, columnPlus2, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRowPlus1, int64_t column, int64_t width, int64_t n, int64_t columnPlus1,
-                                  int64_t columnPlus2, int64_t columnPlus3, int64_t columnPlus4, int64_t firstRow,
-                                  int64_t firstRowPlus2)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
+        const int64_t columnPlus3 = column + 3;
+        const int64_t columnPlus1 = column + 1;
         LocalTensor<uint8_t> in = inQueue.AllocTensor<uint8_t>();
         LocalTensor<float> x = in.ReinterpretCast<float>();
-        const int64_t product = firstRowPlus1 * C;
-        const int64_t difference_1 = pitch / 8 - CeilDiv<int64_t>(width, 8);
+        const int64_t product = (firstRow + 1) * C;
+        const int64_t difference_1 = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
                                      static_cast<uint32_t>(difference_1), 0};
@@ -90,18 +85,18 @@ private:
         LocalTensor<float> x_1 = in[9216].ReinterpretCast<float>();
         DataCopyPad(x_1, xGm[product + columnPlus1], copy, noPad);
         LocalTensor<float> x_2 = in[18432].ReinterpretCast<float>();
-        DataCopyPad(x_2, xGm[product + columnPlus2], copy, noPad);
+        DataCopyPad(x_2, xGm[product + column + 2], copy, noPad);
         LocalTensor<float> x_3 = in[27648].ReinterpretCast<float>();
         DataCopyPad(x_3, xGm[product + columnPlus3], copy, noPad);
         LocalTensor<float> x_4 = in[36864].ReinterpretCast<float>();
-        DataCopyPad(x_4, xGm[product + columnPlus4], copy, noPad);
+        DataCopyPad(x_4, xGm[product + column + 4], copy, noPad);
         LocalTensor<float> x_5 = in[46080].ReinterpretCast<float>();
         const int64_t product_1 = firstRow * C;
         DataCopyPad(x_5, xGm[product_1 + columnPlus1], copy, noPad);
         LocalTensor<float> x_6 = in[55296].ReinterpretCast<float>();
         DataCopyPad(x_6, xGm[product_1 + columnPlus3], copy, noPad);
         LocalTensor<float> x_7 = in[64512].ReinterpretCast<float>();
-        const int64_t product_2 = firstRowPlus2 * C;
+        const int64_t product_2 = (firstRow + 2) * C;
         DataCopyPad(x_7, xGm[product_2 + columnPlus1], copy, noPad);
         LocalTensor<float> x_8 = in[73728].ReinterpretCast<float>();
         DataCopyPad(x_8, xGm[product_2 + columnPlus3], copy, noPad);
@@ -140,13 +135,13 @@ private:
         inQueue.FreeTensor(in);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRowPlus1, int64_t columnPlus2, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)), 0};
-        DataCopyPad(oGm[firstRowPlus1 * C + columnPlus2], o, copy);
+        DataCopyPad(oGm[(firstRow + 1) * C + column + 2], o, copy);
         oQueue.FreeTensor(o);
     }
 

@@ -11,8 +11,8 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 4352;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 4352;     // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -38,8 +38,8 @@ public:
         this->left = left;
         this->top = top;
         this->step = step;
+        this->limit = limit;
         this->W = W;
-        limit_1 = static_cast<int32_t>(limit);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = H / blocks;
@@ -77,23 +77,21 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = first; row < end_; ++row) {
-            const int32_t row_1 = static_cast<int32_t>(row);
-            Begin(row_1);
+            Begin(row);
             for (int64_t column = 0; column < W; column += TILE) {
                 const int64_t left_1 = W - column;
                 const int64_t count = left_1 < TILE ? left_1 : TILE;
-                const int32_t column_1 = static_cast<int32_t>(column);
-                Compute(column_1, count);
+                Compute(column, count);
                 CopyOut(row, column, count);
             }
         }
     }
 
 private:
-    __aicore__ inline void Begin(int32_t row)
+    __aicore__ inline void Begin(int64_t row)
     {
         LocalTensor<int32_t> i = iBuf.Get<int32_t>();
-        Duplicate(i, row, 1);
+        Duplicate(i, static_cast<int32_t>(row), 1);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Cast(tmp, i, RoundMode::CAST_RINT, 1);
@@ -106,13 +104,13 @@ private:
         LocalTensor<float> ci = ciBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Adds(ci, tmp_2, top, 1);
-        PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void Compute(int32_t column, int64_t count)
+    __aicore__ inline void Compute(int64_t column, int64_t count)
     {
+        const int32_t limit_1 = static_cast<int32_t>(limit);
         LocalTensor<int32_t> steps = stepsQueue.AllocTensor<int32_t>();
-        CreateVecIndex(steps, column, count);
+        CreateVecIndex(steps, static_cast<int32_t>(column), count);
         LocalTensor<float> steps_1 = steps.ReinterpretCast<float>();
         PipeBarrier<PIPE_V>();
         Cast(steps_1, steps, RoundMode::CAST_RINT, count);
@@ -198,10 +196,8 @@ private:
                 break;
             }
         }
-        PipeBarrier<PIPE_V>();
         const int64_t whole_1 = RoundUp<int64_t>(count, 8);
         DataCopy(steps, n, whole_1);
-        PipeBarrier<PIPE_V>();
         stepsQueue.EnQue(steps);
     }
 
@@ -238,8 +234,8 @@ private:
     float left = 0.0f;
     float top = 0.0f;
     float step = 0.0f;
+    int64_t limit = 0;
     int64_t W = 0;
-    int32_t limit_1 = 0;
     int64_t first = 0;
     int64_t end_ = 0;
 };

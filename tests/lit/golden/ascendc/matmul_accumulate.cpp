@@ -12,10 +12,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 128;
-constexpr int64_t TILE_K0 = 32;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t TILE_K = 128;    // depth in L1
+constexpr int64_t TILE_K0 = 32;    // depth in L0
 
 // A size in whole units.
 template <typename T>
@@ -83,35 +83,35 @@ public:
             for (int64_t k = 0; k < 1024; k += TILE_K) {
                 const int64_t left = 1024 - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                CopyA(ii, k, rows, depth, rowsPadded);
+                CopyA(ii, rows, rowsPadded, k, depth);
                 LocalTensor<float> aL1 = aL1Queue.DeQue<float>();
-                CopyB(k, jj, depth, columnsPadded, columns);
+                CopyB(jj, columns, columnsPadded, k, depth);
                 LocalTensor<float> bL1 = bL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depth; kk += TILE_K0) {
                     const int64_t left_1 = depth - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(rowsPadded, step, kk, aL1);
-                    LoadB(columnsPadded, step, kk, bL1);
+                    LoadA(rowsPadded, aL1, kk, step);
+                    LoadB(columnsPadded, bL1, kk, step);
                     const bool fresh = k + kk == 0;
-                    Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                    Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                 }
                 aL1Queue.FreeTensor(aL1);
                 bL1Queue.FreeTensor(bL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(ii, jj, columns, rows, rowsPadded);
+            CopyOut(ii, jj, rows, columns, rowsPadded);
         }
     }
 
 private:
-    __aicore__ inline void CopyA(int64_t ii, int64_t k, int64_t rows, int64_t depth, int64_t rowsPadded)
+    __aicore__ inline void CopyA(int64_t ii, int64_t rows, int64_t rowsPadded, int64_t k, int64_t depth)
     {
         LocalTensor<float> aL1 = aL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(aL1, aGm[ii * 1024 + k], rows, depth, 1024, rowsPadded);
         aL1Queue.EnQue(aL1);
     }
 
-    __aicore__ inline void CopyB(int64_t k, int64_t jj, int64_t depth, int64_t columnsPadded, int64_t columns)
+    __aicore__ inline void CopyB(int64_t jj, int64_t columns, int64_t columnsPadded, int64_t k, int64_t depth)
     {
         LocalTensor<float> bL1 = bL1Queue.AllocTensor<float>();
         const int64_t start = k * 1024 + jj;
@@ -121,7 +121,7 @@ private:
         bL1Queue.EnQue(bL1);
     }
 
-    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t step, int64_t kk, const LocalTensor<float>& aL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& aL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> aL0 = aL0Queue.AllocTensor<float>();
         const int64_t fractals = rowsPadded / 16;
@@ -138,7 +138,7 @@ private:
         aL0Queue.EnQue(aL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t step, int64_t kk, const LocalTensor<float>& bL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& bL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> bL0 = bL0Queue.AllocTensor<float>();
         const int64_t squares = columnsPadded / 16;
@@ -155,7 +155,7 @@ private:
         bL0Queue.EnQue(bL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<float>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<float> aL0 = aL0Queue.DeQue<float>();
@@ -173,7 +173,7 @@ private:
         bL0Queue.FreeTensor(bL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t ii, int64_t jj, int64_t columns, int64_t rows, int64_t rowsPadded)
+    __aicore__ inline void CopyOut(int64_t ii, int64_t jj, int64_t rows, int64_t columns, int64_t rowsPadded)
     {
         LocalTensor<float> sum = sumQueue.DeQue<float>();
         SetAtomicAdd<float>();

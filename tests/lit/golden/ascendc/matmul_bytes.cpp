@@ -12,11 +12,13 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE_N = 256;
-constexpr int64_t TILE_M = 128;
-constexpr int64_t TILE_K = 512;
-constexpr int64_t TILE_K0 = 128;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t TILE_N = 256;    // most columns of a block of the result
+constexpr int64_t CORES = 24;      // of the device
+constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
+constexpr int64_t TILE_K = 512;    // depth in L1
+constexpr int64_t TILE_K0 = 128;   // depth in L0
 
 // How many units hold a size.
 template <typename T>
@@ -75,11 +77,11 @@ public:
         pipe->InitBuffer(bL0Queue, BUFFER_NUM, 32768);
         pipe->InitBuffer(aL1Queue, BUFFER_NUM, 65536);
         pipe->InitBuffer(bL1Queue, BUFFER_NUM, 131072);
-        const int64_t down = CeilDiv<int64_t>(M, 128);
-        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(N, 256), 24);
+        const int64_t down = CeilDiv<int64_t>(M, TILE_M);
+        const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(N, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
-        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), 16);
+        const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
         const int64_t wide = even > 64 ? even : 64;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
@@ -107,23 +109,23 @@ public:
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
                 const int64_t depthPadded = RoundUp<int64_t>(depth, 32);
-                CopyA(k, i, depth, rows, depthPadded, rowsPadded);
+                CopyA(i, rows, rowsPadded, k, depth, depthPadded);
                 LocalTensor<int8_t> aL1 = aL1Queue.DeQue<int8_t>();
-                CopyB(k, j, depth, columns, depthPadded, columnsPadded);
+                CopyB(j, columns, columnsPadded, k, depth, depthPadded);
                 LocalTensor<int8_t> bL1 = bL1Queue.DeQue<int8_t>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
                     const int64_t left_1 = depthPadded - kk;
                     const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
-                    LoadA(step, rowsPadded, depthPadded, kk, aL1);
-                    LoadB(columnsPadded, depthPadded, step, kk, bL1);
+                    LoadA(rowsPadded, depthPadded, aL1, kk, step);
+                    LoadB(columnsPadded, depthPadded, bL1, kk, step);
                     const bool fresh = k + kk == 0;
-                    Multiply(sum, rowsPadded, columnsPadded, step, fresh);
+                    Multiply(rowsPadded, columnsPadded, sum, step, fresh);
                 }
                 aL1Queue.FreeTensor(aL1);
                 bL1Queue.FreeTensor(bL1);
             }
             sumQueue.EnQue(sum);
-            CopyOut(i, j, columns, rows, rowsPadded);
+            CopyOut(i, j, rows, columns, rowsPadded);
         }
     }
 
@@ -151,8 +153,8 @@ private:
         bL0Queue.FreeTensor(bL0);
     }
 
-    __aicore__ inline void CopyA(int64_t k, int64_t i, int64_t depth, int64_t rows, int64_t depthPadded,
-                                 int64_t rowsPadded)
+    __aicore__ inline void CopyA(int64_t i, int64_t rows, int64_t rowsPadded, int64_t k, int64_t depth,
+                                 int64_t depthPadded)
     {
         LocalTensor<int8_t> aL1 = aL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(aL1, aGm[k * M + i], depth, rows, M, depthPadded);
@@ -165,8 +167,8 @@ private:
         aL1Queue.EnQue(aL1);
     }
 
-    __aicore__ inline void CopyB(int64_t k, int64_t j, int64_t depth, int64_t columns, int64_t depthPadded,
-                                 int64_t columnsPadded)
+    __aicore__ inline void CopyB(int64_t j, int64_t columns, int64_t columnsPadded, int64_t k, int64_t depth,
+                                 int64_t depthPadded)
     {
         LocalTensor<int8_t> bL1 = bL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(bL1, bGm[k * N + j], depth, columns, N, depthPadded);
@@ -179,8 +181,8 @@ private:
         bL1Queue.EnQue(bL1);
     }
 
-    __aicore__ inline void LoadA(int64_t step, int64_t rowsPadded, int64_t depthPadded, int64_t kk,
-                                 const LocalTensor<int8_t>& aL1)
+    __aicore__ inline void LoadA(int64_t rowsPadded, int64_t depthPadded, const LocalTensor<int8_t>& aL1, int64_t kk,
+                                 int64_t step)
     {
         LocalTensor<int8_t> aL0 = aL0Queue.AllocTensor<int8_t>();
         const int64_t groups = step / 32;
@@ -200,8 +202,8 @@ private:
         aL0Queue.EnQue(aL0);
     }
 
-    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t depthPadded, int64_t step, int64_t kk,
-                                 const LocalTensor<int8_t>& bL1)
+    __aicore__ inline void LoadB(int64_t columnsPadded, int64_t depthPadded, const LocalTensor<int8_t>& bL1, int64_t kk,
+                                 int64_t step)
     {
         LocalTensor<int8_t> bL0 = bL0Queue.AllocTensor<int8_t>();
         const int64_t squares = columnsPadded / 32;
@@ -218,7 +220,7 @@ private:
         bL0Queue.EnQue(bL0);
     }
 
-    __aicore__ inline void Multiply(const LocalTensor<int32_t>& sum, int64_t rowsPadded, int64_t columnsPadded,
+    __aicore__ inline void Multiply(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<int32_t>& sum,
                                     int64_t step, bool fresh)
     {
         LocalTensor<int8_t> aL0 = aL0Queue.DeQue<int8_t>();
@@ -236,7 +238,7 @@ private:
         bL0Queue.FreeTensor(bL0);
     }
 
-    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t columns, int64_t rows, int64_t rowsPadded)
+    __aicore__ inline void CopyOut(int64_t i, int64_t j, int64_t rows, int64_t columns, int64_t rowsPadded)
     {
         LocalTensor<int32_t> sum = sumQueue.DeQue<int32_t>();
         FixpipeParamsV220 store;

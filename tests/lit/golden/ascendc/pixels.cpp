@@ -10,8 +10,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 3584;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B8 = 512;   // elements of 1 B in a line of global memory
+constexpr int64_t TILE = 3584;     // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -27,15 +28,15 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR img, GM_ADDR out, int64_t H, int64_t W)
     {
         const int64_t product = H * W;
-        const int64_t units = CeilDiv<int64_t>(product, 512);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(product, LINE_B8);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 512;
+        const int64_t start = before * LINE_B8;
         const int64_t first = start < product ? start : product;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 512;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B8;
         const int64_t last = stop < product ? stop : product;
         length = last - first;
         const int64_t product_1 = first * 3;
@@ -59,9 +60,9 @@ public:
             const int64_t count = left < TILE ? left : TILE;
             const int64_t span = count * 3;
             const int64_t place = offset * 3;
-            CopyIn(place, span);
-            Compute(span, count);
-            CopyOut(place, span);
+            CopyIn(span, place);
+            Compute(count, span);
+            CopyOut(span, place);
         }
     }
 
@@ -89,7 +90,7 @@ private:
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t span)
+    __aicore__ inline void CopyIn(int64_t span, int64_t place)
     {
         LocalTensor<uint8_t> img = imgQueue.AllocTensor<uint8_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(span), 0, 0, 0};
@@ -98,7 +99,7 @@ private:
         imgQueue.EnQue(img);
     }
 
-    __aicore__ inline void Compute(int64_t span, int64_t count)
+    __aicore__ inline void Compute(int64_t count, int64_t span)
     {
         LocalTensor<uint8_t> img = imgQueue.DeQue<uint8_t>();
         LocalTensor<uint8_t> out = outQueue.AllocTensor<uint8_t>();
@@ -121,7 +122,7 @@ private:
         imgQueue.FreeTensor(img);
     }
 
-    __aicore__ inline void CopyOut(int64_t place, int64_t span)
+    __aicore__ inline void CopyOut(int64_t span, int64_t place)
     {
         LocalTensor<uint8_t> out = outQueue.DeQue<uint8_t>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(span), 0, 0, 0};

@@ -15,9 +15,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 23040;
-constexpr int64_t PREFIX_SUM_2_TILE = 6400;
+constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 23040;              // most elements at once
+constexpr int64_t LINE_B32 = 128;            // elements of 4 B in a line of global memory
+constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
+constexpr int64_t PREFIX_SUM_2_TILE = 6400;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -39,7 +41,6 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR oParts, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(totalBuf, 128 * sizeof(float));
@@ -48,12 +49,13 @@ public:
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(totalQueue, 1, 128 * sizeof(float));
         oPartsGm.SetGlobalBuffer((__gm__ float*)oParts);
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
     }
@@ -65,7 +67,7 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < TILE ? left : TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
         }
         Combine();
@@ -76,11 +78,11 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
@@ -107,10 +109,9 @@ private:
         LocalTensor<float> total = totalQueue.AllocTensor<float>();
         LocalTensor<float> total_1 = totalBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(total_1, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(total_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
         DataCopy(total, total_1, 8);
-        PipeBarrier<PIPE_V>();
         totalQueue.EnQue(total);
     }
 
@@ -149,7 +150,7 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR o, GM_ADDR oParts, int64_t N)
     {
         this->N = N;
-        units = CeilDiv<int64_t>(N, 128);
+        sum = N + 127;
         id = GetBlockIdx();
         blocks = GetBlockNum();
         pipe->InitBuffer(carryBuf, 128 * sizeof(float));
@@ -172,12 +173,13 @@ public:
     __aicore__ inline void Process()
     {
         Prepare();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         const int64_t first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         const int64_t length = last - first;
         LoadNumbers();
@@ -186,9 +188,9 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < PREFIX_SUM_2_TILE ? left : PREFIX_SUM_2_TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
-            CopyOut(place, count);
+            CopyOut(count, place);
         }
     }
 
@@ -207,7 +209,6 @@ private:
         CreateVecIndex(offsets_1, 0, 6400);
         PipeBarrier<PIPE_V>();
         Muls(offsets_1, offsets_1, 4, 6400);
-        PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void LoadNumbers()
@@ -260,11 +261,10 @@ private:
         Duplicate(place, last, some);
         PipeBarrier<PIPE_V>();
         Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
-        PipeBarrier<PIPE_V>();
         partsQueue.FreeTensor(parts);
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
@@ -281,6 +281,7 @@ private:
         LocalTensor<float> shifted = shiftedBuf_1.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
         const int64_t whole = RoundUp<int64_t>(count, 8);
+        PipeBarrier<PIPE_V>();
         DataCopy(running[8], x, whole);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
@@ -313,12 +314,11 @@ private:
         Duplicate(place, last, some);
         PipeBarrier<PIPE_V>();
         Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
-        PipeBarrier<PIPE_V>();
         oQueue.EnQue(o);
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t place, int64_t count)
+    __aicore__ inline void CopyOut(int64_t count, int64_t place)
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
@@ -342,7 +342,7 @@ private:
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;
     int64_t N = 0;
-    int64_t units = 0;
+    int64_t sum = 0;
     int64_t id = 0;
     int64_t blocks = 0;
 };

@@ -10,8 +10,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 6656;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t TILE = 6656;     // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -33,15 +34,15 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR o, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
         oGm.SetGlobalBuffer((__gm__ float*)o + first, length);
@@ -59,17 +60,16 @@ public:
         for (int64_t offset = 0; offset < length; offset += TILE) {
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
-            const int32_t sum = static_cast<int32_t>(first + offset);
-            Compute(sum, count);
+            Compute(offset, count);
             CopyOut(offset, count);
         }
     }
 
 private:
-    __aicore__ inline void Compute(int32_t sum, int64_t count)
+    __aicore__ inline void Compute(int64_t offset, int64_t count)
     {
         LocalTensor<int32_t> o = oQueue.AllocTensor<int32_t>();
-        CreateVecIndex(o, sum, count);
+        CreateVecIndex(o, static_cast<int32_t>(first + offset), count);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Cast(tmp, o, RoundMode::CAST_RINT, count);

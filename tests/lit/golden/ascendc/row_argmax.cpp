@@ -16,9 +16,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 13568;
-constexpr int64_t ROW_ARGMAX_2_TILE = 11008;
+constexpr int32_t BUFFER_NUM = 2;             // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;              // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 13568;               // most elements at once
+constexpr int64_t MAX_ROWS = 248;             // most rows at once
+constexpr int64_t LANES_B32 = 64;             // elements of 4 B in a repeat of 256 B
+constexpr int64_t ROW_ARGMAX_2_TILE = 11008;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -50,10 +53,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        parts = CeilDiv<int64_t>(C, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        parts = CeilDiv<int64_t>(C, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(i1Buf, 1016 * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, 1696);
@@ -74,18 +77,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         xQueue.EnQue(x);
@@ -103,13 +106,13 @@ private:
         const int64_t whole = RoundUp<int64_t>(total, 64);
         Compare(mask, x, x, CMPMODE::EQ, whole);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        const int64_t lanes = C < 64 ? C : 64;
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
         Duplicate(best, -__builtin_inff(), n);
         Adds(tmp, x, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Max(tmp, x[c], tmp, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -119,9 +122,9 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, best, CeilDiv<int64_t>(n, 8), {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Max(tmp[c], spread, spread, lanes_1, n, {1, 0, 0, stride, 1, 1});
         }
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
@@ -135,17 +138,17 @@ private:
         LocalTensor<float> i1_1 = i1.ReinterpretCast<float>();
         Cast(i1_1, i1, RoundMode::CAST_RINT, C);
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Max(x[c], i1_1[c], i1_1[c], lanes_1, n, {1, 1, 1, stride, 0, 0});
         }
         Select(x, mask, x, 16777216.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         Duplicate(tmp_1, __builtin_inff(), n);
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Min(x, x[c], x, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -161,7 +164,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> best = bestQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
@@ -252,9 +255,8 @@ public:
             for (int64_t column = 0; column < C; column += ROW_ARGMAX_2_TILE) {
                 const int64_t left = C - column;
                 const int64_t count = left < ROW_ARGMAX_2_TILE ? left : ROW_ARGMAX_2_TILE;
-                const int32_t column_1 = static_cast<int32_t>(column);
                 CopyIn(row, column, count);
-                Compute2(column_1, count);
+                Compute2(column, count);
             }
             Combine2();
             StoreNumbers(row);
@@ -265,7 +267,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, -__builtin_inff(), 64);
+        Duplicate(lanes, -__builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -295,17 +297,17 @@ private:
     {
         LocalTensor<float> best = bestBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMax(best, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(best, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, __builtin_inff(), 64);
+        Duplicate(lanes_1, __builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void Compute2(int32_t column, int64_t count)
+    __aicore__ inline void Compute2(int64_t column, int64_t count)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<int32_t> i1 = i1Buf.Get<int32_t>();
-        CreateVecIndex(i1, column, count);
+        CreateVecIndex(i1, static_cast<int32_t>(column), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, 64);
         Compare(mask, x, x, CMPMODE::EQ, whole);
@@ -345,7 +347,7 @@ private:
         LocalTensor<int64_t> out = outQueue.AllocTensor<int64_t>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceMin(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
         PipeBarrier<PIPE_V>();
         Cast(tmp_1, tmp, RoundMode::CAST_TRUNC, 1);
@@ -356,7 +358,6 @@ private:
         DataCopy(best, best_1, 8);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 4);
-        PipeBarrier<PIPE_V>();
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
     }

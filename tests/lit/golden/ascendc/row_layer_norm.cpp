@@ -16,9 +16,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 8448;
-constexpr int64_t ROW_LAYER_NORM_2_TILE = 5376;
+constexpr int32_t BUFFER_NUM = 2;                // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;                 // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 8448;                   // most elements at once
+constexpr int64_t MAX_ROWS = 248;                // most rows at once
+constexpr int64_t LANES_B32 = 64;                // elements of 4 B in a repeat of 256 B
+constexpr int64_t ROW_LAYER_NORM_2_TILE = 5376;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -34,7 +37,6 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR gamma_, GM_ADDR beta, GM_ADDR out, int64_t R, int64_t C)
     {
         this->C = C;
-        C_1 = static_cast<float>(C);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
@@ -44,10 +46,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        parts = CeilDiv<int64_t>(C, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        parts = CeilDiv<int64_t>(C, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, 2040 * sizeof(float));
@@ -67,18 +69,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         LocalTensor<float> gamma_ = gammaQueue.AllocTensor<float>();
@@ -98,20 +100,20 @@ private:
         LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        const int64_t lanes = C < 64 ? C : 64;
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
         Duplicate(tmp, 0.0f, n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
         WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Duplicate(tmp_1, C_1, n);
+        Duplicate(tmp_1, static_cast<float>(C), n);
         PipeBarrier<PIPE_V>();
         Div(tmp, tmp, tmp_1, n);
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
@@ -119,18 +121,18 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Sub(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Mul(out, x, x, total);
         Duplicate(tmp, 0.0f, n);
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(out, out[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -145,21 +147,21 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Div(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Mul(x[c], x[c], gamma_[c], lanes_1, n, {1, 1, 1, stride, stride, 0});
         }
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Add(out[c], x[c], beta[c], lanes_1, n, {1, 1, 1, stride, stride, 0});
         }
         outQueue.EnQue(out);
@@ -168,11 +170,11 @@ private:
         betaQueue.FreeTensor(beta);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0, 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0, 0};
         DataCopyPad(outGm[firstRow * C], out, copy);
         outQueue.FreeTensor(out);
     }
@@ -189,7 +191,6 @@ private:
     GlobalTensor<float> betaGm;
     GlobalTensor<float> outGm;
     int64_t C = 0;
-    float C_1 = 0.0f;
     int64_t first = 0;
     int64_t length = 0;
     int64_t parts = 0;
@@ -214,7 +215,6 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR gamma_, GM_ADDR beta, GM_ADDR out, int64_t R, int64_t C)
     {
         this->C = C;
-        C_1 = static_cast<float>(C);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = R / blocks;
@@ -278,9 +278,9 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> tmp = tmpBuf_1.Get<float>();
-        Duplicate(tmp, C_1, 1);
+        Duplicate(tmp, static_cast<float>(C), 1);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -310,13 +310,13 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
         LocalTensor<float> tmp_1 = tmpBuf_2.Get<float>();
         LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
         PipeBarrier<PIPE_V>();
         Div(tmp_1, tmp, tmp_2, 1);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, 64);
+        Duplicate(lanes_1, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -349,7 +349,7 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf_3.Get<float>();
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
         LocalTensor<float> tmp_1 = tmpBuf_4.Get<float>();
         LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
         PipeBarrier<PIPE_V>();
@@ -360,7 +360,6 @@ private:
         LocalTensor<float> tmp_4 = tmpBuf_6.Get<float>();
         PipeBarrier<PIPE_V>();
         Sqrt(tmp_4, tmp_3, 1);
-        PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void CopyIn2(int64_t row, int64_t column, int64_t count)
@@ -440,7 +439,6 @@ private:
     GlobalTensor<float> betaGm;
     GlobalTensor<float> outGm;
     int64_t C = 0;
-    float C_1 = 0.0f;
     int64_t first = 0;
     int64_t end_ = 0;
 };

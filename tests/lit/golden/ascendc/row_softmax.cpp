@@ -14,9 +14,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 10496;
-constexpr int64_t ROW_SOFTMAX_2_TILE = 11520;
+constexpr int32_t BUFFER_NUM = 2;              // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;               // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 10496;                // most elements at once
+constexpr int64_t MAX_ROWS = 248;              // most rows at once
+constexpr int64_t LANES_B32 = 64;              // elements of 4 B in a repeat of 256 B
+constexpr int64_t ROW_SOFTMAX_2_TILE = 11520;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -41,10 +44,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        parts = CeilDiv<int64_t>(C, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        parts = CeilDiv<int64_t>(C, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
@@ -59,18 +62,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         xQueue.EnQue(x);
@@ -81,13 +84,13 @@ private:
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        const int64_t lanes = C < 64 ? C : 64;
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
         Duplicate(tmp, -__builtin_inff(), n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Max(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -98,9 +101,9 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Sub(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         const int64_t total = n * pitch;
@@ -109,9 +112,9 @@ private:
         Duplicate(tmp, 0.0f, n);
         PipeBarrier<PIPE_V>();
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -120,20 +123,20 @@ private:
         PipeBarrier<PIPE_V>();
         Brcb(spread, tmp, quotient, {1, 8});
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += 64) {
+        for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             Div(out[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
         }
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0, 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0, 0};
         DataCopyPad(outGm[firstRow * C], out, copy);
         outQueue.FreeTensor(out);
     }
@@ -222,7 +225,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, -__builtin_inff(), 64);
+        Duplicate(lanes, -__builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -252,9 +255,9 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMax(tmp, lanes, 64, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, 64);
+        Duplicate(lanes_1, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -287,8 +290,7 @@ private:
     {
         LocalTensor<float> tmp = tmpBuf_1.Get<float>();
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
-        PipeBarrier<PIPE_V>();
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
     }
 
     __aicore__ inline void Compute3(int64_t count)
@@ -315,7 +317,6 @@ private:
         Div<float, false>(out, x, spread_1, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }

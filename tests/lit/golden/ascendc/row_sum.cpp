@@ -13,8 +13,11 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 23040;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 23040;    // most elements at once
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -39,10 +42,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        parts = CeilDiv<int64_t>(C, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        parts = CeilDiv<int64_t>(C, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -55,18 +58,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         xQueue.EnQue(x);
@@ -76,12 +79,12 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        const int64_t lanes = C < 64 ? C : 64;
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
         Duplicate(out, 0.0f, n);
-        for (int64_t c = 64; c < C; c += 64) {
+        for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(x, x[c], x, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -91,7 +94,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
@@ -164,7 +167,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -195,10 +198,9 @@ private:
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> out_1 = outBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(out_1, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 8);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
     }
 

@@ -9,8 +9,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 11008;
+constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;   // elements of 4 B in a line of global memory
+constexpr int64_t STRIP = 2048;     // most columns at once
+constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 11008;     // most elements at once
+constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -34,24 +38,24 @@ public:
     {
         this->H = H;
         this->W = W;
-        const int64_t units = CeilDiv<int64_t>(W, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(W, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < W ? start : W;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < W ? stop : W;
         length = last - first;
-        const int64_t strip = length < 2048 ? length : 2048;
+        const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
-        pipe->InitBuffer(carryBuf, 2048 * sizeof(float));
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(carryBuf, STRIP * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -68,9 +72,9 @@ public:
             for (int64_t row = 0; row < H; row += tileRows) {
                 const int64_t left_1 = H - row;
                 const int64_t n = left_1 < tileRows ? left_1 : tileRows;
-                CopyIn(row, firstColumn, width, n);
-                Compute(n, width);
-                CopyOut(row, firstColumn, width, n);
+                CopyIn(width, firstColumn, row, n);
+                Compute(width, n);
+                CopyOut(width, firstColumn, row, n);
             }
         }
     }
@@ -79,22 +83,22 @@ private:
     __aicore__ inline void Begin(int64_t width)
     {
         LocalTensor<float> carry = carryBuf.Get<float>();
-        Duplicate(carry, 0.0f, width);
         PipeBarrier<PIPE_V>();
+        Duplicate(carry, 0.0f, width);
     }
 
-    __aicore__ inline void CopyIn(int64_t row, int64_t firstColumn, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((W - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[row * W + firstColumn], copy, noPad);
         xQueue.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int64_t n, int64_t width)
+    __aicore__ inline void Compute(int64_t width, int64_t n)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
@@ -107,16 +111,15 @@ private:
             const int64_t whole = RoundUp<int64_t>(width, 8);
             DataCopy(out[start], carry, whole);
         }
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t row, int64_t firstColumn, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
     {
         LocalTensor<float> out = outQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((W - width) * sizeof(float)), 0};
         DataCopyPad(outGm[row * W + firstColumn], out, copy);
         outQueue.FreeTensor(out);

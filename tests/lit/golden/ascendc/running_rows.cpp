@@ -10,8 +10,8 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 6400;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 6400;     // most elements at once
 
 // A size in whole units.
 template <typename T>
@@ -72,14 +72,13 @@ private:
         CreateVecIndex(offsets, 0, 6400);
         PipeBarrier<PIPE_V>();
         Muls(offsets, offsets, 4, 6400);
-        PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void Begin()
     {
         LocalTensor<float> carry = carryBuf.Get<float>();
-        Duplicate(carry, 0.0f, 1);
         PipeBarrier<PIPE_V>();
+        Duplicate(carry, 0.0f, 1);
     }
 
     __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
@@ -99,6 +98,7 @@ private:
         LocalTensor<float> shifted = shiftedBuf.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
         const int64_t whole = RoundUp<int64_t>(count, 8);
+        PipeBarrier<PIPE_V>();
         DataCopy(running[8], x, whole);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
@@ -131,7 +131,6 @@ private:
         Duplicate(place, last, some);
         PipeBarrier<PIPE_V>();
         Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }

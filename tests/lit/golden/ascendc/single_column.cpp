@@ -9,7 +9,8 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -44,18 +45,18 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = 0; row < length; row += 248) {
+        for (int64_t row = 0; row < length; row += MAX_ROWS) {
             const int64_t left = length - row;
-            const int64_t n = left < 248 ? left : 248;
+            const int64_t n = left < MAX_ROWS ? left : MAX_ROWS;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> p = pQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float),
@@ -87,7 +88,7 @@ private:
         qQueue.FreeTensor(q);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> p = pQueue_1.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,

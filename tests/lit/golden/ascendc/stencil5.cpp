@@ -10,8 +10,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 6656;
+constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 6656;      // most elements at once
+constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
+constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
 template <typename T>
@@ -28,8 +30,8 @@ public:
     {
         this->C = C;
         difference = C - 2;
-        const int64_t RMinus2_v = R - 2;
-        const int64_t most = RMinus2_v > 0 ? RMinus2_v : 0;
+        const int64_t rMinus2 = R - 2;
+        const int64_t most = rMinus2 > 0 ? rMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = most / blocks;
@@ -41,10 +43,10 @@ public:
         length = last - first;
         const int64_t piece = difference < TILE ? difference : TILE;
         piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 4095 ? fitting : 4095;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, 1, TILE * sizeof(float));
         pipe->InitBuffer(xQueue_1, 1, TILE * sizeof(float));
         pipe->InitBuffer(xQueue_2, 1, TILE * sizeof(float));
@@ -64,24 +66,20 @@ public:
             for (int64_t column = 0; column < difference; column += piece_1) {
                 const int64_t left_1 = difference - column;
                 const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
-                const int64_t firstRowPlus1 = firstRow + 1;
-                const int64_t columnPlus1 = column + 1;
-                const int64_t firstRowPlus2 = firstRow + 2;
-                const int64_t columnPlus2 = column + 2;
-                CopyIn(firstRowPlus1, columnPlus1, width, n, firstRow, firstRowPlus2, column, columnPlus2);
+                CopyIn(n, firstRow, column, width);
                 Compute(n);
-                CopyOut(firstRowPlus1, columnPlus1, width, n);
+                CopyOut(n, firstRow, column, width);
             }
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRowPlus1, int64_t columnPlus1, int64_t width, int64_t n,
-                                  int64_t firstRow, int64_t firstRowPlus2, int64_t column, int64_t columnPlus2)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
+        const int64_t columnPlus1 = column + 1;
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t product = firstRowPlus1 * C;
-        const int64_t difference_1 = pitch / 8 - CeilDiv<int64_t>(width, 8);
+        const int64_t product = (firstRow + 1) * C;
+        const int64_t difference_1 = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
                                      static_cast<uint32_t>(difference_1), 0};
@@ -90,11 +88,11 @@ private:
         LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
         DataCopyPad(x_1, xGm[firstRow * C + columnPlus1], copy, noPad);
         LocalTensor<float> x_2 = xQueue_2.AllocTensor<float>();
-        DataCopyPad(x_2, xGm[firstRowPlus2 * C + columnPlus1], copy, noPad);
+        DataCopyPad(x_2, xGm[(firstRow + 2) * C + columnPlus1], copy, noPad);
         LocalTensor<float> x_3 = xQueue_3.AllocTensor<float>();
         DataCopyPad(x_3, xGm[product + column], copy, noPad);
         LocalTensor<float> x_4 = xQueue_4.AllocTensor<float>();
-        DataCopyPad(x_4, xGm[product + columnPlus2], copy, noPad);
+        DataCopyPad(x_4, xGm[product + column + 2], copy, noPad);
         xQueue.EnQue(x);
         xQueue_1.EnQue(x_1);
         xQueue_2.EnQue(x_2);
@@ -128,13 +126,13 @@ private:
         xQueue_4.FreeTensor(x_4);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRowPlus1, int64_t columnPlus1, int64_t width, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         LocalTensor<float> o = oQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)),
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)), 0};
-        DataCopyPad(oGm[firstRowPlus1 * C + columnPlus1], o, copy);
+        DataCopyPad(oGm[(firstRow + 1) * C + column + 1], o, copy);
         oQueue.FreeTensor(o);
     }
 

@@ -13,8 +13,10 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 23040;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 23040;    // most elements at once
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -29,7 +31,6 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR outParts, int64_t N)
     {
-        const int64_t units = CeilDiv<int64_t>(N, 128);
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(outBuf, 128 * sizeof(float));
@@ -38,12 +39,13 @@ public:
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ float*)outParts);
+        const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < N ? start : N;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
         length = last - first;
     }
@@ -55,7 +57,7 @@ public:
             const int64_t left = length - column;
             const int64_t count = left < TILE ? left : TILE;
             const int64_t place = first + column;
-            CopyIn(place, count);
+            CopyIn(count, place);
             Compute(count);
         }
         Combine();
@@ -66,11 +68,11 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
-    __aicore__ inline void CopyIn(int64_t place, int64_t count)
+    __aicore__ inline void CopyIn(int64_t count, int64_t place)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
@@ -97,10 +99,9 @@ private:
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> out_1 = outBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(out_1, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 8);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
     }
 
@@ -173,7 +174,6 @@ private:
         WholeReduceSum(out_1, parts, blocks, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
         DataCopy(out, out_1, 8);
-        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }

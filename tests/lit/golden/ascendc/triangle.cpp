@@ -9,8 +9,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 23040;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE = 23040;    // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 class KernelTriangle {
 public:
@@ -50,7 +51,7 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -83,13 +84,12 @@ private:
         LocalTensor<float> s = sQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
         LocalTensor<float> s_1 = sBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Sqrt(s_1, tmp, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(s, s_1, 8);
-        PipeBarrier<PIPE_V>();
         sQueue.EnQue(s);
     }
 

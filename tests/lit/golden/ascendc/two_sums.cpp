@@ -14,9 +14,12 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 13824;
-constexpr int64_t TWO_SUMS_2_TILE = 11264;
+constexpr int32_t BUFFER_NUM = 2;           // of a queue: one is copied while the other is computed with
+constexpr int64_t BLOCK_B32 = 8;            // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 13824;             // most elements at once
+constexpr int64_t MAX_ROWS = 248;           // most rows at once
+constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
+constexpr int64_t TWO_SUMS_2_TILE = 11264;  // most elements at once
 
 // How many units hold a size.
 template <typename T>
@@ -41,10 +44,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < M ? stop : M;
         length = last - first;
-        parts = CeilDiv<int64_t>(N, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        parts = CeilDiv<int64_t>(N, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
@@ -61,18 +64,18 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            CopyIn(firstRow, n);
+            CopyIn(n, firstRow);
             Compute(n);
-            CopyOut(firstRow, n);
+            CopyOut(n, firstRow);
         }
     }
 
 private:
-    __aicore__ inline void CopyIn(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> a = aQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(N * sizeof(float)), 0,
-                                     static_cast<uint32_t>(pitch / 8 - parts), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[firstRow * N], copy, noPad);
         LocalTensor<float> x = xQueue.AllocTensor<float>();
@@ -88,17 +91,17 @@ private:
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> y = yQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
-        for (int64_t c = 0; c < N; c += 64) {
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        for (int64_t c = 0; c < N; c += LANES_B32) {
             const int64_t left = N - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Mul(tmp[c], a[c], x[c], lanes, n, {1, 1, 1, stride, stride, 0});
         }
-        const int64_t lanes = N < 64 ? N : 64;
+        const int64_t lanes = N < LANES_B32 ? N : LANES_B32;
         Duplicate(y, 0.0f, n);
-        for (int64_t c = 64; c < N; c += 64) {
+        for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(tmp, tmp[c], tmp, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -106,9 +109,9 @@ private:
         WholeReduceSum(y, tmp, lanes, n, 1, 1, stride);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         Duplicate(tmp_1, 0.0f, n);
-        for (int64_t c = 64; c < N; c += 64) {
+        for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
-            const int64_t lanes_1 = left < 64 ? left : 64;
+            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
             Add(a, a[c], a, lanes_1, n, {1, 1, 1, stride, stride, stride});
         }
@@ -121,7 +124,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstRow, int64_t n)
+    __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> y = yQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
@@ -203,9 +206,9 @@ private:
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        Duplicate(lanes, 0.0f, 64);
+        Duplicate(lanes, 0.0f, LANES_B32);
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, 64);
+        Duplicate(lanes_1, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -249,16 +252,15 @@ private:
         LocalTensor<float> y = yQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, 64, 1, 1, 1, 8);
+        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp_1, lanes_1, 64, 1, 1, 1, 8);
+        WholeReduceSum(tmp_1, lanes_1, LANES_B32, 1, 1, 1, 8);
         LocalTensor<float> y_1 = yBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Sub(y_1, tmp, tmp_1, 1);
         PipeBarrier<PIPE_V>();
         DataCopy(y, y_1, 8);
-        PipeBarrier<PIPE_V>();
         yQueue.EnQue(y);
     }
 

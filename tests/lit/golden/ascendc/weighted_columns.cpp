@@ -9,8 +9,13 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;
-constexpr int64_t TILE = 19200;
+constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
+constexpr int64_t STRIP = 2040;    // most columns at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 19200;    // most elements at once
+constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -34,25 +39,25 @@ public:
     {
         this->R = R;
         this->C = C;
-        const int64_t units = CeilDiv<int64_t>(C, 128);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
+        const int64_t units = CeilDiv<int64_t>(C, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        const int64_t start = before * 128;
+        const int64_t start = before * LINE_B32;
         first = start < C ? start : C;
-        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * 128;
+        const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < C ? stop : C;
         length = last - first;
-        const int64_t strip = length < 2040 ? length : 2040;
+        const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece, 8);
-        pitch = (parts > 1 ? parts : 1) * 8;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
+        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
-        tileRows = fitting < 248 ? fitting : 248;
-        pipe->InitBuffer(yQueue, BUFFER_NUM, 2040 * sizeof(float));
-        pipe->InitBuffer(yOldQueue, 1, 2040 * sizeof(float));
+        tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(yQueue, BUFFER_NUM, STRIP * sizeof(float));
+        pipe->InitBuffer(yOldQueue, 1, STRIP * sizeof(float));
         yGm.SetGlobalBuffer((__gm__ float*)y);
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(wQueue, BUFFER_NUM, 256 * sizeof(float));
@@ -68,21 +73,21 @@ public:
             const int64_t width = left < piece ? left : piece;
             const int64_t firstColumn = first + column;
             LocalTensor<float> y = yQueue.AllocTensor<float>();
-            LoadStart(firstColumn, width);
+            LoadStart(width, firstColumn);
             Start(width, y);
             for (int64_t row = 0; row < R; row += tileRows) {
                 const int64_t left_1 = R - row;
                 const int64_t n = left_1 < tileRows ? left_1 : tileRows;
-                CopyIn(row, firstColumn, width, n);
-                Compute(n, width, y);
+                CopyIn(width, firstColumn, row, n);
+                Compute(width, y, n);
             }
             yQueue.EnQue(y);
-            CopyOut(firstColumn, width);
+            CopyOut(width, firstColumn);
         }
     }
 
 private:
-    __aicore__ inline void LoadStart(int64_t firstColumn, int64_t width)
+    __aicore__ inline void LoadStart(int64_t width, int64_t firstColumn)
     {
         LocalTensor<float> yOld = yOldQueue.AllocTensor<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
@@ -99,12 +104,12 @@ private:
         yOldQueue.FreeTensor(yOld);
     }
 
-    __aicore__ inline void CopyIn(int64_t row, int64_t firstColumn, int64_t width, int64_t n)
+    __aicore__ inline void CopyIn(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
     {
         LocalTensor<float> a = aQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(pitch / 8 - CeilDiv<int64_t>(width, 8)), 0};
+                                     static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[row * C + firstColumn], copy, noPad);
         LocalTensor<float> w = wQueue.AllocTensor<float>();
@@ -114,17 +119,17 @@ private:
         wQueue.EnQue(w);
     }
 
-    __aicore__ inline void Compute(int64_t n, int64_t width, const LocalTensor<float>& y)
+    __aicore__ inline void Compute(int64_t width, const LocalTensor<float>& y, int64_t n)
     {
         LocalTensor<float> a = aQueue.DeQue<float>();
         LocalTensor<float> w = wQueue.DeQue<float>();
         LocalTensor<float> spread = wSpreadBuf.Get<float>();
         Brcb(spread, w, CeilDiv<int64_t>(n, 8), {1, 8});
-        const uint8_t stride = static_cast<uint8_t>(pitch / 8);
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < width; c += 64) {
+        for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
-            const int64_t lanes = left < 64 ? left : 64;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Sub(a[c], a[c], spread, lanes, n, {1, 1, 0, stride, stride, 1});
         }
         const int64_t total = n * pitch;
@@ -138,7 +143,7 @@ private:
         wQueue.FreeTensor(w);
     }
 
-    __aicore__ inline void CopyOut(int64_t firstColumn, int64_t width)
+    __aicore__ inline void CopyOut(int64_t width, int64_t firstColumn)
     {
         LocalTensor<float> y = yQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
