@@ -4,6 +4,8 @@
 Above a kernel, `// rule: PAGE: TEXT` names the published rule it breaks and `// blocks: N` the blocks it needs. The
 faulty line ends in `// expect: KIND`, with `via FILE` when the finding is at a helper's line, or `anywhere` when it
 belongs to no line.
+
+What must not compile stands in tests/kernels/reference/refused, a case under each `// rule:`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from pathlib import Path
 from tests.unit.model_support import REFERENCE
 
 _FOLDER = REFERENCE / "faults"
+REFUSED = REFERENCE / "refused" / "cases.cpp"
 _KERNEL = re.compile(r'extern "C" __global__ __aicore__ void (\w+)\(')
 _RULE = re.compile(r"^// rule: (.+?): (.+)$")
+_CASE = re.compile(r"^#if CASE == (\d+)$")
 _BLOCKS = re.compile(r"^// blocks( when fixed)?: (\d+)$")
 _EXPECT = re.compile(r"// expect: ([\w-]+)(?: (via \S+|anywhere|-\d+))?")
 
@@ -60,10 +64,24 @@ def all_faults() -> list[Fault]:
     return [fault for path in sorted(_FOLDER.glob("*.cpp")) for fault in _read(path)]
 
 
+def refused_cases() -> list[tuple[str, str, int]]:
+    """Page, rule and number of each text that must not compile, in order."""
+    cases: list[tuple[str, str, int]] = []
+    page = rule = ""
+    for line in REFUSED.read_text(encoding="utf-8").splitlines():
+        if match := _RULE.match(line):
+            page, rule = match[1], match[2]
+        elif match := _CASE.match(line):
+            cases.append((page, rule, int(match[1])))
+    return cases
+
+
 def rules_table() -> str:
     """The Markdown table of enforced rules: page, rule, kind of finding, and the kernel that proves it."""
     rows = sorted({(f.page, f.rule, f.kind, f"{f.file.stem}: {f.name}") for f in all_faults()})
     lines = [f"| {page} | {rule} | `{kind}` | {where} |" for page, rule, kind, where in rows]
+    lines += [f"| {page} | {rule} | does not compile | refused: {n} |" for page, rule, n in refused_cases()]
+    lines.sort()
     return "\n".join(["| page | rule | finding | kernel |", "| --- | --- | --- | --- |", *lines])
 
 

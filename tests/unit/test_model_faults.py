@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyasc.model.build import kernel_entries
+from pyasc.model.build import BuildError, kernel_entries
 from pyasc.model.driver import Array, Finding, Result, Workspace, run
 from tests.compilers import needs_compiler
-from tests.unit.model_faults import PAGE, Fault, all_faults, with_rules
+from tests.unit.model_faults import PAGE, REFUSED, Fault, all_faults, refused_cases, with_rules
 from tests.unit.model_support import built, clean
 
 pytestmark = needs_compiler
@@ -52,6 +52,13 @@ def test_every_kernel_expects_something() -> None:
     for path in {fault.file for fault in FAULTS}:
         names = {entry.name for entry in kernel_entries(path.read_text(encoding="utf-8"))}
         assert names == {fault.name for fault in FAULTS if fault.file == path}
+
+
+@pytest.mark.parametrize("case", [number for _, _, number in refused_cases()])
+def test_the_compiler_refuses(case: int) -> None:
+    with pytest.raises(BuildError):
+        built(REFUSED, f"-DCASE={case}")
+    built(REFUSED, f"-DCASE={case}", "-DFIXED")
 
 
 def test_documentation_lists_every_rule() -> None:

@@ -237,6 +237,9 @@ void scalar_cost(double cycles);
 // All earlier work of the pipe is complete before its later work.
 void drain(int pipe);
 
+// No hand-over by hardware, or one that keeps or that releases the accumulator (api.md section 9).
+inline bool known_unit_flag(uint32_t flag) { return flag == 0 || flag == 2 || flag == 3; }
+
 // Calls that the static-tensor style (no TPipe) does not have.
 void need_pipe(const char* call, Loc loc);
 void need_vector_core(const char* call, Loc loc);

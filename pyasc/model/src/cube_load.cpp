@@ -220,6 +220,11 @@ void load_3d(const View& dst, const View& src, const AscendC::LoadData3DParamsV2
         report("dtype", loc, PIPE_MTE1, "L0B", 0, 0, "LoadData 3D to L0B takes 16- and 32-bit types");
         return;
     }
+    if (esize == 2 && p.channelSize % 16 != 0 && p.channelSize % 16 != 4 && p.channelSize % 16 != 8) {
+        report("parameter", loc, PIPE_MTE1, nullptr, 0, 0,
+               "LoadData 3D: %u channels of 16 bits (4, 8, or a multiple of 16 and 0, 4 or 8 more)", p.channelSize);
+        return;
+    }
     const uint32_t rows = (p.mExtension + 15u) / 16 * 16, cols = (p.kExtension + c0 - 1) / c0 * c0;
     const uint32_t col_unit = to == L0B ? 16 : c0;
     const uint32_t cols_up = (cols + col_unit - 1) / col_unit * col_unit;

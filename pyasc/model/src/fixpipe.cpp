@@ -158,6 +158,9 @@ bool check_parameters(const AscendC::FixpipeParamsV220& p, DType from, DType to,
         report("parameter", loc, PIPE_FIX, nullptr, 0, 0, "Fixpipe: quantPre %d does not fit the types", p.quantPre);
         return false;
     }
+    if (!known_unit_flag(p.unitFlag)) {
+        report("parameter", loc, PIPE_FIX, nullptr, 0, 0, "Fixpipe: unitFlag is 0, 2 or 3, not %u", p.unitFlag);
+    }
     if (p.ndNum != 1) {
         report("parameter", loc, PIPE_FIX, nullptr, 0, 0,
                "Fixpipe with ndNum %u: the units of its matrix strides are not in the published facts", p.ndNum);

@@ -200,6 +200,9 @@ bool shape_of(const View& a, const AscendC::MmadParams& p, Shape& s, Loc loc)
             return false;
         }
     }
+    if (!known_unit_flag(p.unitFlag)) {
+        report("parameter", loc, PIPE_M, nullptr, 0, 0, "Mmad: unitFlag is 0, 2 or 3, not %u", p.unitFlag);
+    }
     s.esize = dtype_bytes(a.dtype);
     s.c0 = 32 / s.esize;
     s.m = p.m;

@@ -167,8 +167,13 @@ PYASC_OPERATOR(!=, NE)
 #undef PYASC_OPERATOR
 
 template <typename T>
+constexpr bool IsInteger = !IsSameType<T, float>::value && !IsSameType<T, double>::value
+    && !IsSameType<T, half>::value && !IsSameType<T, bfloat16_t>::value;
+
+template <typename T>
 inline T ReadGmByPassDCache(T* addr, PYASC_LOC)
 {
+    static_assert(IsInteger<T>, "accesses past the data cache take integers");
     GlobalTensor<T> t;
     t.SetGlobalBuffer(addr);
     T v;
@@ -178,6 +183,7 @@ inline T ReadGmByPassDCache(T* addr, PYASC_LOC)
 template <typename T>
 inline void WriteGmByPassDCache(T* addr, T value, PYASC_LOC)
 {
+    static_assert(IsInteger<T>, "accesses past the data cache take integers");
     GlobalTensor<T> t;
     t.SetGlobalBuffer(addr);
     pyasc_model::global_write(t.view, 0, &value, true, loc);

@@ -240,3 +240,241 @@ extern "C" __global__ __aicore__ void scalar_l1(GM_ADDR x, GM_ADDR y, GM_ADDR o,
     Product p;
     FAULT(p.a1.GetValue(0), );  // expect: core-type
 }
+
+// rule: hardware.md 2: L1 holds 524032 bytes for a kernel
+extern "C" __global__ __aicore__ void l1_capacity(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    TPipe pipe;
+    TBuf<TPosition::A1> buf;
+    pipe.InitBuffer(buf, FAULT(524064, 524032));  // expect: capacity
+}
+
+// rule: hardware.md 2: L0B holds 65536 bytes
+extern "C" __global__ __aicore__ void l0b_capacity(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    TPipe pipe;
+    TBuf<TPosition::B2> buf;
+    pipe.InitBuffer(buf, FAULT(65568, 65536));  // expect: capacity
+}
+
+// rule: hardware.md 2: L0C holds 131072 bytes
+extern "C" __global__ __aicore__ void l0c_capacity(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    TPipe pipe;
+    TBuf<TPosition::CO1> buf;
+    pipe.InitBuffer(buf, FAULT(131104, 131072));  // expect: capacity
+}
+
+// rule: hardware.md 6: nothing leads from global memory to L0C
+extern "C" __global__ __aicore__ void route_to_l0c(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    FAULT(DataCopy(p.c, Gm<float>(x), N), DataCopy(p.a1, Gm<half>(x, 8192), N));  // expect: parameter
+}
+
+// rule: hardware.md 6: L0C goes out through Fixpipe alone
+extern "C" __global__ __aicore__ void route_from_l0c(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    FAULT(DataCopy(Gm<float>(o), p.c, N), (Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(o), p.c, p.Out())));  // expect: parameter
+}
+
+// rule: hardware.md 8: L1 is addressed by 32 bytes
+extern "C" __global__ __aicore__ void l1_alignment(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    DataCopy(p.a1[FAULT(8, 16)], Gm<half>(x, 8192), N);  // expect: alignment
+}
+
+// rule: hardware.md 8: Fixpipe reads L0C from multiples of 64 bytes
+extern "C" __global__ __aicore__ void fixpipe_alignment(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    PipeBarrier<PIPE_ALL>();
+    Mmad(p.c[256], p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    FixpipeParamsV220 out = p.Out();
+    out.mSize = 8;
+    Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(o), p.c[FAULT(8, 16)], out);  // expect: alignment
+}
+
+// rule: hardware.md 8: BT is addressed by 64 bytes
+extern "C" __global__ __aicore__ void bt_alignment(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    TBuf<TPosition::C1> bufC1;
+    TBuf<TPosition::C2> bufC2;
+    p.pipe.InitBuffer(bufC1, 64);
+    p.pipe.InitBuffer(bufC2, 256);
+    LocalTensor<float> c1 = bufC1.Get<float>(), c2 = bufC2.Get<float>();
+    DataCopy(c1, Gm<float>(x), Nd2NzParams(1, 1, 16, 0, 16, 1, 1, 0));
+    Sync<HardEvent::MTE2_MTE1>();
+    DataCopy(c2[FAULT(8, 16)], c1, DataCopyParams(1, 1, 0, 0));  // expect: alignment
+}
+
+// rule: api-corrections.md: DataCopy to BT moves whole 64 bytes
+extern "C" __global__ __aicore__ void bt_count(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    TBuf<TPosition::C1> bufC1;
+    TBuf<TPosition::C2> bufC2;
+    p.pipe.InitBuffer(bufC1, 128);
+    p.pipe.InitBuffer(bufC2, 128);
+    LocalTensor<float> c1 = bufC1.Get<float>(), c2 = bufC2.Get<float>();
+    DataCopy(c1, Gm<float>(x), 32);
+    Sync<HardEvent::MTE2_MTE1>();
+    DataCopy(c2, c1, FAULT(24, 32));  // expect: parameter
+}
+
+// rule: api.md 2: ndNum of ND2NZ is at most 4095
+extern "C" __global__ __aicore__ void nd2nz_count(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    DataCopy(p.a1, Gm<half>(x, 8192), Nd2NzParams(FAULT(4096, 1), 16, 16, 0, 16, 16, 1, 0));  // expect: parameter
+}
+
+// rule: api.md 2: nValue of ND2NZ is at most 16384
+extern "C" __global__ __aicore__ void nd2nz_rows(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    DataCopy(p.a1, Gm<half>(x, 8192), Nd2NzParams(1, FAULT(16385, 16), 16, 0, 16, 16, 1, 0));  // expect: parameter
+}
+
+// rule: api-corrections.md: ND2NZ has no 64-bit type
+extern "C" __global__ __aicore__ void nd2nz_dtype(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    using T = FAULT(int64_t, int32_t);
+    DataCopy(p.a1.ReinterpretCast<T>(), Gm<T>(x, 2048), Nd2NzParams(1, 4, 4, 0, 4, 4, 1, 0));  // expect: dtype
+}
+
+// rule: api.md 9: both operands of Mmad have one type
+extern "C" __global__ __aicore__ void mmad_operands(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2.ReinterpretCast<FAULT(bfloat16_t, half)>(), p.Sixteen());  // expect: dtype
+}
+
+// rule: api.md 9: operands of Mmad lie in L0A and L0B
+extern "C" __global__ __aicore__ void mmad_places(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, FAULT(p.b2, p.a2), p.b2, p.Sixteen());  // expect: parameter
+}
+
+// rule: api.md 9: nSize of Fixpipe is at most 4095
+extern "C" __global__ __aicore__ void fixpipe_columns(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    FixpipeParamsV220 out = p.Out();
+    out.nSize = FAULT(4096, 16);
+    Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(o), p.c, out);  // expect: parameter
+}
+
+// rule: api.md 9: a row-major Fixpipe has at most 8192 rows
+extern "C" __global__ __aicore__ void fixpipe_rows(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    FixpipeParamsV220 out = p.Out();
+    out.mSize = FAULT(8193, 16);
+    Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(o), p.c, out);  // expect: parameter
+}
+
+// rule: api.md 9: LoadData goes to L0A or L0B
+extern "C" __global__ __aicore__ void load_target(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Sync<HardEvent::M_MTE1>();
+    FAULT(LoadData(p.b1, p.a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0)), );  // expect: parameter
+}
+
+// rule: api.md 9: LoadData from global memory does not transpose
+extern "C" __global__ __aicore__ void load_gm_transpose(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    LoadData(p.a2, Gm<half>(x, 8192), LoadData2DParams(0, 1, 1, 0, 0, FAULT(true, false), 0));  // expect: parameter
+}
+
+// rule: api.md 9: InitConstValue fills L1, L0A and L0B
+extern "C" __global__ __aicore__ void fill_target(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    if (FAULT(true, false)) {
+        InitConstValue(p.c, InitConstValueParams<float>(1, 1, 0, 0.0f));  // expect: parameter
+    } else {
+        InitConstValue(p.a2, InitConstValueParams<half>(1, 1, 0, half(0.0f)));
+    }
+}
+
+// rule: api.md 9: unitFlag of Mmad is 0, 2 or 3
+extern "C" __global__ __aicore__ void mmad_unit_flag(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, MmadParams(16, 16, 16, FAULT(1, 0), false, true));  // expect: parameter
+}
+
+// rule: api.md 9: unitFlag of Fixpipe is 0, 2 or 3
+extern "C" __global__ __aicore__ void fixpipe_unit_flag(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Mmad(p.c, p.a2, p.b2, p.Sixteen());
+    Sync<HardEvent::M_FIX>();
+    FixpipeParamsV220 out = p.Out();
+    out.unitFlag = FAULT(1, 0);
+    Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(o), p.c, out);  // expect: parameter
+}
+
+// rule: api.md 9: channels of LoadData 3D are 4, 8, or a multiple of 16 and 0, 4 or 8 more
+extern "C" __global__ __aicore__ void load_3d_channels(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    CUBE;
+    Product p;
+    p.Load(x, y);
+    Sync<HardEvent::M_MTE1>();
+    LoadData3DParamsV2<half> load;
+    load.l1H = 1;
+    load.l1W = 16;
+    load.channelSize = FAULT(12, 16);
+    load.kExtension = 16;
+    load.mExtension = 16;
+    load.strideW = load.strideH = load.filterW = load.filterH = load.dilationFilterW = load.dilationFilterH = 1;
+    LoadData(p.a2, p.a1, load);  // expect: parameter
+}

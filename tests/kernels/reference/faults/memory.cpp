@@ -128,7 +128,7 @@ extern "C" __global__ __aicore__ void undefined_pad(GM_ADDR x, GM_ADDR y, GM_ADD
     v.Store(o, v.c, 64);  // expect: undefined via common.h
 }
 
-// rule: assumed: AllocTensor gives back a buffer without its contents
+// rule: api.md 1: AllocTensor gives back a buffer without its contents
 extern "C" __global__ __aicore__ void stale_tensor(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
     TPipe pipe;
