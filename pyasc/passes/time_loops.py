@@ -58,16 +58,27 @@ class TimeLoops(FunctionPass):
         """Look at the outermost loops."""
         changed = False
         for loop in [op for op in func.body.block if isinstance(op, scf.For)]:
-            places = {op.loc for op in loop.walk()}
+            lines = _lines(loop)
             if _runs_in_order(loop) and rewrite(loop, self.sums):
-                context.remarks[:] = [
-                    remark
-                    for remark in context.remarks
-                    if remark.loc not in places or remark.pass_name not in _OUT_OF_DATE
-                ]
+                _forget(lines, context)
                 context.count("nests rewritten")
                 changed = True
+            elif not any(isinstance(op, mem.Store) for op in loop.walk()):
+                _forget(lines, context)
         return changed
+
+
+def _lines(loop: scf.For) -> set[tuple[str, int]]:
+    return {(op.loc.file, op.loc.line) for op in loop.walk()}
+
+
+def _forget(lines: set[tuple[str, int]], context: Context) -> None:
+    """Take back that a loop stays one, where what it does has become structured ops."""
+    context.remarks[:] = [
+        remark
+        for remark in context.remarks
+        if (remark.loc.file, remark.loc.line) not in lines or remark.pass_name not in _OUT_OF_DATE
+    ]
 
 
 def _runs_in_order(root: scf.For) -> bool:

@@ -134,6 +134,7 @@ NEST = """func.module {{
     %0 = arith.constant {{value = 0}} : i64
     %1 = arith.constant {{value = 1}} : i64
     %N = func.size {{symbol = "N"}}
+    %two = arith.constant {{value = 2}} : i64
     %last = arith.sub %N, %1
     scf.for %0, %last, %1, [] {{
     ^(%i: i64):
@@ -178,8 +179,9 @@ def test_what_does_not_depend_on_itself_is_one_op() -> None:
 
 def test_a_nest_stays_where_an_order_is_not_proved() -> None:
     assert _rewritten("%b, [%up, %right]", aliases=True) is None
-    # The row before and the element before: a time would have to be a sum of both counters.
-    before = "%left = arith.sub %j, %1\n%above = arith.sub %i, %1\n%3 = mem.load %a, [%above, %right]\n"
+    # The element before, and the row before three to the right: a time would have to be `4 i + j`.
+    before = "%left = arith.sub %j, %1\n%above = arith.sub %i, %1\n%far = arith.add %right, %two\n"
+    before += "%3 = mem.load %a, [%above, %far]\n"
     both = before + "%4 = mem.load %a, [%i, %left]\n%5 = arith.add %3, %4\nmem.store %5, %a, [%i, %j]"
     assert _rewritten("%b, [%i, %j]", more=both) is None
 

@@ -7,13 +7,14 @@ bounds of all loops together are the constraints, and where a loop has no iterat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, dim, symbol
 from pyasc.passes.analysis.polyhedron import implies, project, without_redundant
 from pyasc.passes.analysis.statements import NotAffine
 
+Quotient = Callable[[AffineExpr, int], AffineExpr]
 Level = tuple[list[AffineExpr], list[AffineExpr]]
 """The lower bounds of an iterator, the greatest of which counts, and the upper ones (exclusive), the least."""
 
@@ -61,11 +62,16 @@ def fixed(time: AffineExpr, now: AffineExpr) -> dict[int, AffineExpr]:
 
 
 def bounds_of(
-    domain: Sequence[AffineExpr], order: Sequence[int], base: Sequence[AffineExpr], several: bool
+    domain: Sequence[AffineExpr],
+    order: Sequence[int],
+    base: Sequence[AffineExpr],
+    several: bool,
+    quotient: Quotient | None = None,
 ) -> Bounds | None:
     """Bounds for iterators in an order; None where one is no whole number, or one of several with others in it.
 
     `base` is known to hold around the loops. With `several` a bound may be the least of expressions of outer iterators.
+    `quotient` gives what a symbol expression is, divided by a number and rounded down.
     """
     guards = [expr for expr in domain if not expr.dims and not implies(base, expr)]
     known = [*base, *guards]
@@ -76,9 +82,8 @@ def bounds_of(
         if around is None:
             return None
         around = [expr for expr in around if expr.dims]
-        level = _level(
-            without_redundant([e for e in left if e.coefficient(iterator)], [*known, *around]), iterator
-        )
+        kept = without_redundant([e for e in left if e.coefficient(iterator)], [*known, *around])
+        level = _level(kept, iterator, quotient)
         if level is None or not (several or all(len(b) == 1 or not any(e.dims for e in b) for b in level)):
             return None
         levels.append(level)
@@ -86,18 +91,19 @@ def bounds_of(
     return Bounds(levels[::-1], without_redundant(guards, base))
 
 
-def _level(constraints: Sequence[AffineExpr], iterator: int) -> Level | None:
+def _level(constraints: Sequence[AffineExpr], iterator: int, quotient: Quotient | None) -> Level | None:
     lowers: list[AffineExpr] = []
     uppers: list[AffineExpr] = []
     for expr in constraints:
         factor = expr.coefficient(iterator)
-        if abs(factor) != 1:
-            return None
         rest = expr - dim(iterator) * factor
-        if factor == 1:
-            lowers.append(rest * -1)
-        else:
-            uppers.append(rest + 1)
+        # From `factor * x + rest >= 0`: the least x is a quotient rounded up, the greatest one rounded down.
+        bound = rest * -1 + (factor - 1) if factor > 0 else rest - factor
+        if abs(factor) != 1:
+            if quotient is None or rest.dims:
+                return None
+            bound = quotient(bound, abs(factor))
+        (lowers if factor > 0 else uppers).append(bound)
     return (lowers, uppers) if lowers and uppers else None
 
 

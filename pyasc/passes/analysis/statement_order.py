@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 from pyasc.ir.affine import AffineExpr, dim
 from pyasc.passes.analysis.effects import may_alias
@@ -22,6 +22,8 @@ from pyasc.passes.analysis.statement_points import Points
 from pyasc.passes.analysis.statements import Access, AffineNest, NotAffine, Statement
 
 MAX_STATEMENTS = 24
+WEIGHTS = (1, 2)
+"""How many times the counter of an inner loop that of an outer one may count in a time: diagonals of a plane."""
 MAX_CHOICES = 512
 """Combinations of times that are tried for the statements of one cycle."""
 
@@ -170,12 +172,15 @@ class Dependences:
         return (forward * -1 if self.model.descends(loop) else forward) - 1
 
     def _choices(self, statements: Sequence[Statement]) -> Iterator[tuple[AffineExpr, ...]]:
-        """Times to try: one loop around all statements, then any loop of each."""
+        """Times to try: one loop around all statements, any loop of each, sums of two loops around all."""
         shared = [loop for loop in statements[0].loops if all(loop in s.loops for s in statements)]
         own = [self._times(statement.loops) for statement in statements]
         for time in self._times(shared):
             yield (time,) * len(statements)
         yield from self._consistent(statements, own, ())
+        for outer, inner in combinations(self._times(shared), 2):
+            for weight in WEIGHTS:
+                yield (outer * weight + inner,) * len(statements)
 
     def _consistent(
         self, statements: Sequence[Statement], own: Sequence[list[AffineExpr]], chosen: tuple[AffineExpr, ...]

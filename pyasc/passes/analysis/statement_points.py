@@ -19,7 +19,7 @@ from pyasc.ir.core import Value
 from pyasc.ir.dialects import arith, mem
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import ScalarType, dtype_of
-from pyasc.passes.analysis.iteration_bounds import Bounds, bounds_of, replaced
+from pyasc.passes.analysis.iteration_bounds import Bounds, Quotient, bounds_of, replaced
 from pyasc.passes.analysis.polyhedron import implies, is_empty, project
 from pyasc.passes.analysis.statements import AffineNest, Statement
 
@@ -60,7 +60,10 @@ class Points:
 
 
 def points_of(
-    statement: Statement, known: Mapping[int, AffineExpr], base: Sequence[AffineExpr]
+    statement: Statement,
+    known: Mapping[int, AffineExpr],
+    base: Sequence[AffineExpr],
+    quotient: Quotient | None = None,
 ) -> Points | None:
     """The iterations of a statement where some counters are known, the axis of its array that is contiguous last.
 
@@ -77,7 +80,7 @@ def points_of(
             solved[loop] = value
             domain = [replaced(expr, {loop: value}) for expr in domain]
     for order in permutations(sorted(left, key=lambda loop: axis_walked(statement, loop, solved))):
-        bounds = bounds_of(domain, order, base, several=False)
+        bounds = bounds_of(domain, order, base, False, quotient)
         if bounds is not None:
             return Points(statement, solved, order, bounds)
     return None

@@ -129,7 +129,7 @@ class _Rewriting:
             return False
         (statement,) = group
         if (statement, statement) not in dependences.systems:
-            self._apply([self._points(statement, self.fixed)], at)
+            self._apply([self._points(statement, self.fixed, at)], at)
             return True
         if self.sums and dependences.is_sum(statement):
             self._loops(statement, dependences, at)
@@ -216,14 +216,14 @@ class _Rewriting:
         forms = {s: t * (-1 if downwards else 1) for s, t in schedule.times.items()}
         range_ = self._range(forms)
         ends = [self._extreme(at, exprs, fn) for exprs, fn in range_.both]
-        name = self.model.loops[next(i for i, c in enumerate(time.dims) if c)].counter.name
+        name = self._name(time)
         made, counter = self._loop(at, ends, downwards, name, "sequential")
         now = self._symbol(counter)
         known = len(self.base)
         self.base += range_.constraints(now)
         inside = Builder(made.body.block, loc=first.store.loc)
         waiting: list[Points] = []
-        for points in self._at_one_time(schedule, forms, now):
+        for points in self._at_one_time(schedule, forms, now, inside):
             if waiting and not self._joins(waiting, points, dependences, forms):
                 self._apply(waiting, inside)
                 waiting = []
@@ -231,6 +231,11 @@ class _Rewriting:
         self._apply(waiting, inside)
         inside.insert(scf.Yield())
         del self.base[known:]
+
+    def _name(self, time: AffineExpr) -> str:
+        """What a time is called: like the one counter that it is, else the front of all that is done."""
+        counted = [loop for loop, factor in enumerate(time.dims) if factor]
+        return self.model.loops[counted[0]].counter.name if len(counted) == 1 else "front"
 
     def _range(self, times: dict[Statement, AffineExpr]) -> TimeRange:
         """From when to when statements have iterations."""
@@ -245,13 +250,13 @@ class _Rewriting:
         )
 
     def _at_one_time(
-        self, schedule: Schedule, forms: dict[Statement, AffineExpr], now: AffineExpr
+        self, schedule: Schedule, forms: dict[Statement, AffineExpr], now: AffineExpr, at: Builder
     ) -> Iterator[Points]:
         """What each phase does at one time, statements that compute the same as one."""
         for phase in schedule.phases:
             made: list[Points] = []
             for statement in phase:
-                points = self._points(statement, self.fixed | fixed(forms[statement], now))
+                points = self._points(statement, self.fixed | fixed(forms[statement], now), at)
                 for number, other in enumerate(made):
                     whole = united(other, points, self.model, self.base)
                     whole = whole or united(points, other, self.model, self.base)
@@ -262,10 +267,19 @@ class _Rewriting:
                     made.append(points)
             yield from made
 
-    def _points(self, statement: Statement, known: dict[int, AffineExpr]) -> Points:
+    def _points(self, statement: Statement, known: dict[int, AffineExpr], at: Builder) -> Points:
         if len(statement.loops) == self.deepest and all(loop in known for loop in statement.loops):
             raise NotAffine
-        points = points_of(statement, known, self.base)
+        quotients: dict[tuple[AffineExpr, int], AffineExpr] = {}
+
+        def quotient(expr: AffineExpr, divisor: int) -> AffineExpr:
+            if (expr, divisor) not in quotients:
+                args = [materialise(expr, (), self.values, at), index(at, divisor)]
+                made = at.value(arith.Elementwise(fn="floordiv", args=args))
+                quotients[expr, divisor] = self._symbol(made)
+            return quotients[expr, divisor]
+
+        points = points_of(statement, known, self.base, quotient)
         if points is None:
             raise NotAffine
         return points
@@ -327,16 +341,28 @@ class _Rewriting:
                 points, known | _loaded(aside, inner, region), region, inner
             )
         inner.insert(st.Yield(values=list(known.values())))
+        outputs = [(points.statement.store.ref, followed(points, points.target)) for points in group]
+        self._insert(at, outputs, ranges, region)
+
+    def _insert(
+        self,
+        at: Builder,
+        outputs: Sequence[Place],
+        ranges: Sequence[tuple[AffineExpr, AffineExpr]],
+        region: Region,
+        inputs: Sequence[Place] = (),
+    ) -> None:
+        """A structured op that writes, over parallel iterators."""
         op = st.Apply(
             symbols=list(self.values),
-            inputs=(),
-            outputs=[points.statement.store.ref for points in group],
-            iterators=("parallel",) * rank,
+            inputs=[ref for ref, _ in inputs],
+            outputs=[ref for ref, _ in outputs],
+            iterators=("parallel",) * len(ranges),
             lower=tuple(low for low, _ in ranges),
             upper=tuple(high for _, high in ranges),
-            input_maps=(),
-            output_maps=tuple(AffineMap(followed(points, points.target)) for points in group),
-            roles=("write",) * len(group),
+            input_maps=tuple(AffineMap(place) for _, place in inputs),
+            output_maps=tuple(AffineMap(place) for _, place in outputs),
+            roles=("write",) * len(outputs),
             body=region,
             combine=Region(),
         )
@@ -378,25 +404,10 @@ class _Rewriting:
             self._symbol(self._extreme(at, exprs, fn))
             for exprs, fn in ((lowers, "maximum"), (uppers, "minimum"))
         ]
-        solved = dict(points.solved)
-        where = [replaced(replaced(e, solved), {inner: dim(0)}) for e in access.map.results]
+        where = [replaced(replaced(e, points.solved), {inner: dim(0)}) for e in access.map.results]
         region = block_of([I64, ScalarType(dtype)], [self.model.loops[inner].counter.name, access.ref.name])
         Builder(region.block, loc=at.loc).insert(st.Yield(values=[region.block.args[1]]))
-        op = st.Apply(
-            symbols=list(self.values),
-            inputs=[access.ref],
-            outputs=[column],
-            iterators=("parallel",),
-            lower=(pair[0],),
-            upper=(pair[1],),
-            input_maps=(AffineMap(tuple(where)),),
-            output_maps=(AffineMap((dim(0),)),),
-            roles=("write",),
-            body=region,
-            combine=Region(),
-        )
-        at.insert(op)
-        renumber_symbols(op)
+        self._insert(at, [(column, (dim(0),))], [(pair[0], pair[1])], region, [(access.ref, tuple(where))])
         return column
 
     def _guarded(

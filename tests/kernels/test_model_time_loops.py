@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nests in order on the model give the bits that the processor gives, at every awkward size."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+from tests.kernels.polybench import blas, medley, solvers, stencils
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+SIZES = (1, 2, 3, 4, 9, 33)
+
+
+def _square(generator: np.random.Generator, n: int) -> np.ndarray:
+    return generator.random((n, n), dtype=np.float32)
+
+
+def _definite(generator: np.random.Generator, n: int) -> np.ndarray:
+    lower = np.tril(_square(generator, n)) + n * np.eye(n, dtype=np.float32)
+    return (lower @ lower.T).astype(np.float32)
+
+
+def _solved(generator: np.random.Generator, n: int) -> dict[str, Any]:
+    vectors = {name: generator.random(n, dtype=np.float32) for name in "xb"}
+    return {"L": np.tril(_definite(generator, n)), **vectors}
+
+
+def _swept(generator: np.random.Generator, n: int) -> dict[str, Any]:
+    return {**{name: _square(generator, n) for name in "uvpq"}, "steps": 2}
+
+
+def _filtered(generator: np.random.Generator, n: int) -> dict[str, Any]:
+    arrays = {name: generator.random((n, n + 2), dtype=np.float32) for name in ("img", "out", "y1", "y2")}
+    return {**arrays, "alpha": 0.25}
+
+
+Data = Callable[[np.random.Generator, int], dict[str, Any]]
+
+KERNELS: list[tuple[Any, Data]] = [
+    (solvers.lu, lambda g, n: {"A": _definite(g, n)}),
+    (solvers.cholesky, lambda g, n: {"A": _definite(g, n)}),
+    (solvers.trisolv, _solved),
+    (blas.trmm, lambda g, n: {"A": _square(g, n), "B": g.random((n, n + 3), dtype=np.float32), "alpha": 1.5}),
+    # Weights below zero, cycles of them too: rows and columns change while they are read.
+    (medley.floyd_warshall, lambda g, n: {"path": g.integers(-9, 30, (n, n)).astype(np.int32)}),
+    (medley.deriche, _filtered),
+    (stencils.seidel_2d, lambda g, n: {"A": _square(g, n), "steps": 3}),
+    (stencils.adi, _swept),
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("kernel", "data"), KERNELS, ids=lambda value: getattr(value, "__name__", ""))
+def test_the_model_gives_the_same_bits(model_library: None, kernel: Any, data: Data, size: int) -> None:
+    found, expected = (data(np.random.default_rng(size), size) for _ in range(2))
+    with asc.device("cpu"):
+        kernel(**expected)
+    with asc.device("model"):
+        kernel(**found)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel, _ in KERNELS], ids=lambda kernel: kernel.__name__)
+def test_none_of_them_stays_on_the_scalar_unit(kernel: Any) -> None:
+    remarks = kernel.specialise(kernel.types_of()).lowered("tile").remarks
+    assert any("vector unit" in remark.message for remark in remarks)
+    assert not any("follow each other" in remark.message for remark in remarks)
