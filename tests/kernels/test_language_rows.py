@@ -62,6 +62,20 @@ def test_documented_differences_of_numbers() -> None:
 
 
 @asc.kernel
+def met(p: int, x: asc.float32):
+    return p * x
+
+
+def test_a_run_time_int_is_rounded_once() -> None:
+    """2**54 + 2**30 + 1 is between two float32; by way of float64 it would be in the middle."""
+    for value in (2**54 + 2**30 + 1, 2**24 + 1, -(2**60) - 2**36 - 1):
+        low = np.float32(float(value))
+        near = [np.nextafter(low, np.float32(way * np.inf)) for way in (-1, 1)]
+        nearest = min([low, *near], key=lambda each: abs(int(each) - value))
+        assert met(value, np.float32(1)) == nearest
+
+
+@asc.kernel
 def powers(p: int, q: int):
     return p**q
 

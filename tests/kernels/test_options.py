@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What options of a kernel change on the devices, and what its remarks say of the units that run it."""
+"""What options of a kernel change on the cpu and on the model, and what remarks say of the units that run it."""
 
 from __future__ import annotations
 
@@ -121,6 +121,19 @@ def test_affine_indices_are_checked_before_anything_runs(device: str) -> None:
     with asc.device(device), pytest.raises(IndexError, match="indices 1 to 4 are out of range"):
         ahead(x, y)
     assert not y.any()
+
+
+def test_a_buffer_that_only_holds_a_copy_is_a_hint() -> None:
+    def copied(x: asc.float32[N, 64], y: asc.float32[N, 64]):
+        for i in asc.parallel_for(N):
+            row = asc.shared_memory((64,), asc.float32)
+            asc.copy(x[i], row)
+            for j in range(64):
+                y[i, j] = row[j] * 2
+
+    assert any(
+        "'row' only holds a copy: 'x' is read instead" in text for text, _ in messages(asc.kernel(copied))
+    )
 
 
 def test_buffers_that_do_not_fit_say_how_many_bytes_there_are() -> None:

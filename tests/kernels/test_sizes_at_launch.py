@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyasc as asc
+from pyasc.cli import main
 
 pytestmark = pytest.mark.usefixtures("model_library")
 
@@ -127,6 +129,22 @@ def test_odd_sizes_are_compiled_for_once() -> None:
         cut(numbers(77))
         cut(numbers(150))
     assert cut.cache_info().compilations == before.compilations + 1
+
+
+def test_an_object_refuses_other_sizes(tmp_path: Path) -> None:
+    source, output = tmp_path / "kernels.py", tmp_path / "kernels.o"
+    source.write_text(
+        "import pyasc as asc\nN, M = asc.dims('N M')\n@asc.kernel\n"
+        "def tail(x: asc.float32[N], y: asc.float32[N]):\n    y[:] = 0\n    y[2:] = x[2:]\n"
+    )
+    assert main(["compile", str(source), "-o", str(output)]) == 0
+    tail = asc.load(output).tail
+    for n in (2, 5):
+        x, y = numbers(n), numbers(n)
+        tail(x, y)
+        assert y.tolist() == [0, 0, *x[2:]]
+    with pytest.raises(IndexError, match="a slice reaches 1 beyond the axis"):
+        tail(numbers(1), numbers(1))
 
 
 def test_a_failed_launch_leaves_arrays_untouched() -> None:
