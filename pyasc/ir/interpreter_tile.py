@@ -190,7 +190,7 @@ def _pick(frame: Frame, op: tile_lanes.Pick) -> Sequence[Any]:
     box = _target(frame, op.target, frame.all(op.sizes))
     size, source = box.shape[-1], frame[op.source].view(box.dtype)
     if op.stride < 0:
-        box[...] = source[: max(1 - op.stride * (size - 1), 0)][:: op.stride].copy()
+        box[...] = source[..., : max(1 - op.stride * (size - 1), 0)][..., :: op.stride].copy()
     elif size:
         end = op.phase + op.stride * (size - 1) + 1
         box[...] = source[..., op.phase : end : op.stride][tuple(slice(n) for n in box.shape[:-1])].copy()

@@ -194,3 +194,77 @@ def test_offsets_and_counters() -> None:
             shifted_and_turned(*given)
             np.testing.assert_array_equal(turned_view(x), x[::-1] * 2)
         np.testing.assert_allclose(given[1], y, rtol=1e-6, atol=1e-6)
+
+
+@asc.kernel
+def pooled(x: asc.float32[H, W], y: asc.float32[P, Q]):
+    for i, j in asc.parallel_for_grid(P, Q):
+        a = asc.maximum(x[2 * i, 2 * j], x[2 * i, 2 * j + 1])
+        y[i, j] = asc.maximum(a, asc.maximum(x[2 * i + 1, 2 * j], x[2 * i + 1, 2 * j + 1]))
+
+
+@asc.kernel
+def every_third_column(x: asc.int16[H, W], y: asc.int16[H, Q]):
+    for i, j in asc.parallel_for_grid(H, Q):
+        y[i, j] = x[i, 3 * j] + y[i, j]
+
+
+@asc.kernel
+def mirrored(x: asc.float32[H, W]):
+    return x[:, ::-1] + x
+
+
+@asc.kernel
+def inner_greys(img: asc.uint8[H, W, 3], y: asc.float32[H, W]):
+    for i in asc.parallel_for(1, H):
+        for j in range(1, W):
+            y[i, j] = img[i, j, 1] - img[i - 1, j - 1, 2]
+
+
+@asc.kernel
+def sums_of_row_pairs(x: asc.float32[H, 64], y: asc.float32[H]):
+    for i in asc.parallel_for(H):
+        s = 0.0
+        for j in range(32):
+            s += x[i, 2 * j] * x[i, 2 * j + 1]
+        y[i] = s
+
+
+@asc.kernel
+def sum_of_pairs(x: asc.float32[M], y: asc.float32[1]):
+    s = 0.0
+    for i in range(M // 2):
+        s += x[2 * i] * x[2 * i + 1]
+    y[0] = s
+
+
+def test_columns_of_rows() -> None:
+    for h, w in (*IMAGES[1:], (300, 65), (3, 9001)):
+        x, y = numbers(np.float32, 2 * h, 2 * w), np.zeros((h, w), np.float32)
+        gives(pooled, [x, y], [x.reshape(h, 2, w, 2).max(axis=(1, 3))])
+        shorts, z = numbers(np.int16, h, 3 * w - 2), numbers(np.int16, h, w)
+        gives(every_third_column, [shorts, z], [shorts[:, ::3] + z])
+        with asc.device("model"):
+            np.testing.assert_array_equal(mirrored(x), x[:, ::-1] + x)
+        image = numbers(np.uint8, h, w, 3)
+        made = np.zeros((h, w), np.float32)
+        made[1:, 1:] = (image[1:, 1:, 1] - image[:-1, :-1, 2]).astype(np.float32)
+        gives(inner_greys, [image, y], [made])
+        line = x.reshape(-1)
+        total = (line[::2].astype(np.float64) * line[1::2]).sum()
+        with asc.device("model"):
+            one = np.zeros(1, np.float32)
+            sum_of_pairs(line, one)
+        np.testing.assert_allclose(one[0], total, rtol=1e-4, atol=1e-3)
+    for kernel in (pooled, every_third_column, mirrored, inner_greys, sum_of_pairs):
+        on_vector(kernel)
+
+
+def test_reduced_columns() -> None:
+    for h in (1, 7, 300):
+        x = numbers(np.float32, h, 64)
+        made = (x[:, ::2].astype(np.float64) * x[:, 1::2]).sum(axis=1)
+        copies = [x, np.zeros(h, np.float32)]
+        with asc.device("model"):
+            sums_of_row_pairs(*copies)
+        np.testing.assert_allclose(copies[1], made, rtol=1e-4, atol=1e-4)

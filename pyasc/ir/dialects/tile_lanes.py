@@ -59,7 +59,7 @@ class Pick(Operation, name="tile.pick", traits=[READS, WRITES]):
             yield f"a stride of {self.stride} picks nothing"
         if not 0 <= self.phase < abs(self.stride) or (self.stride < 0 and self.phase):
             yield f"phase {self.phase} does not go with stride {self.stride}"
-        if self.stride < 0 and len(shape_of(self.target)) != 1:
+        if self.stride < 0 and any(extent != 1 for extent in shape_of(self.target)[:-1]):
             yield f"one line is walked backwards, not {self.target.type}"
 
 

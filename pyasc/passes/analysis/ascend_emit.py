@@ -74,7 +74,7 @@ class PhaseLowering:
                 self._view(op, at)
             case mem.Load():
                 self._load(op, at)
-            case tile.Flatten() | tile.Yield() | func.Return() | scf.Yield():
+            case tile.Flatten() | tile.Merge() | tile.Yield() | func.Return() | scf.Yield():
                 pass
             case _ if not op.regions:
                 at.insert(op.clone(self.mapping))
@@ -137,7 +137,7 @@ class PhaseLowering:
         """The GlobalTensor on all of a parameter."""
         if ref not in self.globals:
             assert self.front is not None
-            source = ref.owner.ref if isinstance(ref.owner, tile.Flatten) else ref
+            source = ref.owner.ref if isinstance(ref.owner, (tile.Flatten, tile.Merge)) else ref
             base = self.value(source)
             type_ = RefType((None,), dtype_of(base.type))
             zero = index(self.front, 0)

@@ -16,6 +16,7 @@ from pyasc.ir.dialects import arith, asc, asc_vector, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_tensors import buffer_of, elements_of
 from pyasc.passes.analysis.ascend_vector import local, recast
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import Instruction
@@ -124,6 +125,9 @@ def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:
 
 def _length(line: Value) -> int:
     assert isinstance(line.type, RefType)
+    owner = buffer_of(line).owner
+    if isinstance(owner, tile.Buffer):
+        return elements_of(owner)
     (length,) = line.type.shape
     assert isinstance(length, int)
     return length

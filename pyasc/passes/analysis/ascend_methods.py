@@ -75,7 +75,7 @@ class Methods:
         self.init = phase.front
         self.at = at
         self.scratch: Value | None = None
-        self.total: Value | None = None
+        self.totals: dict[Value, Value] = {}
         self.places: dict[Value, Value] = {}
         self.spreads: dict[Value, Value] = {}
         self.spread_buffers: dict[Value, Value] = {}
@@ -403,9 +403,10 @@ class Methods:
             return sizes[0]
         cover = cover_of(op.target)
         if cover == FULL:
-            if self.total is None:
-                self.total = binary(at, "mul", sizes[0], self.phase.value(pitch_of(op.target)), "total")
-            return self.total
+            pitch = self.phase.value(pitch_of(op.target))
+            if pitch not in self.totals:
+                self.totals[pitch] = binary(at, "mul", sizes[0], pitch, "total")
+            return self.totals[pitch]
         return sizes[0] if cover == COLUMN else sizes[1]
 
     def _rows(self, tensors: TensorMap, op: Vector) -> None:

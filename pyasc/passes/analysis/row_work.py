@@ -13,6 +13,7 @@ from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.passes.analysis.affine import Nest, Polynomials, materialise, materialise_polynomial
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_program import Operand
+from pyasc.passes.analysis.tile_row_windows import RowWindows
 
 IDENTITIES = {"add": 0.0, "maximum": float("-inf"), "minimum": float("inf")}
 """What leaves any other number as it is, by the function that combines."""
@@ -40,6 +41,7 @@ class RowWork:
     polynomials: Polynomials
     columns: Columns | None = None
     reduces: bool = False
+    windows: RowWindows | None = None
     locals: dict[Value, Operand] = field(default_factory=lambda: dict[Value, Operand]())
     written: dict[Value, tuple[AffineMap, Operand]] = field(
         default_factory=lambda: dict[Value, tuple[AffineMap, Operand]]()

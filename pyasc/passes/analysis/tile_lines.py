@@ -48,6 +48,7 @@ from pyasc.passes.analysis.tile_emit import (
     share,
 )
 from pyasc.passes.analysis.tile_legalise import number_of, refuse
+from pyasc.passes.analysis.tile_picks import width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Register
 from pyasc.passes.analysis.tile_sweeps import RowProgram, Sweep, cut_in_sweeps, numbers_used, of_row
 
@@ -97,6 +98,10 @@ class Lines:
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)
         each = bytes_an_element(Assignment(self.shared), self.depths) or 1
+        self.wide = {slot.cover for slot in self.shared if slot.cover not in (FULL, COLUMN)}
+        for slot in self.shared:
+            if slot.cover in self.wide:
+                each += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
         each += max(gather_bytes(sweep.program.instructions) for sweep in sweeps) if sweeps else 0
         self.tile = int((ub - fixed) / each) // 256 * 256
         if self.tile < 256:
@@ -198,22 +203,24 @@ class Lines:
         lanes: Sequence[Value],
     ) -> None:
         one = index(at, 1)
+        widths = {cover: width_of(cover) for cover in (FULL, *self.wide)}
         emitter = TileEmitter(
             at,
             self.assignments[position],
             self.depths,
-            {FULL: (1, None)},
-            {FULL: [index(at, self.tile)]},
-            {FULL: self.tile},
-            {FULL: [one, count]},
+            dict.fromkeys(widths, (1, None)),
+            {cover: [index(at, self.tile * width)] for cover, width in widths.items()},
+            {cover: self.tile * width for cover, width in widths.items()},
+            {cover: [one, binary(at, "mul", count, width)] for cover, width in widths.items()},
             dims,
             dict(numbers.buffers),
             self.carries,
         )
         for access in sweep.reads:
             target = emitter.tile_of(access.register)
-            source = self.view(at, access, dims, count)
-            at.insert(tile.Copy(source=source, target=target, sizes=[one, count]))
+            first, span = self._window(at, access, dims, count)
+            source = self.view(at, access, first, span)
+            at.insert(tile.Copy(source=source, target=target, sizes=[one, span]))
         emitter.run(sweep.program)
         for each, line in zip(sweep.folds, lanes, strict=True):
             at.loc = each.loc
@@ -225,6 +232,15 @@ class Lines:
         for access in sweep.writes:
             target = self.view(at, access, dims, count)
             at.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=[one, count]))
+
+    def _window(
+        self, at: Builder, access: Access, dims: Sequence[Value], count: Value
+    ) -> tuple[Sequence[Value], Value]:
+        """Where a piece of an array starts, and how many elements it has."""
+        windows = self.work.windows
+        if windows is None:
+            return dims, count
+        return windows.first(at, access.register, dims, count), windows.span(at, access.register, count)
 
     def read_number(self, at: Builder, numbers: TileEmitter, access: Access, point: Sequence[Value]) -> None:
         """Copy a number of the row from global memory."""
@@ -364,11 +380,11 @@ def _number_tile(at: Builder, register: Register, name: str) -> Value:
 
 def _shared_slots(assignments: Sequence[Assignment]) -> list[Slot]:
     """The buffers of all sweeps, which take turns with those of one kind and width."""
-    most: dict[tuple[str, int], list[Slot]] = {}
+    most: dict[tuple[str, int, str], list[Slot]] = {}
     for assignment in assignments:
-        mine: dict[tuple[str, int], list[Slot]] = {}
+        mine: dict[tuple[str, int, str], list[Slot]] = {}
         for slot in assignment.slots:
-            mine.setdefault((slot.kind, slot.width), []).append(slot)
+            mine.setdefault((slot.kind, slot.width, slot.cover), []).append(slot)
         for key, slots in mine.items():
             if len(slots) > len(most.get(key, ())):
                 most[key] = slots

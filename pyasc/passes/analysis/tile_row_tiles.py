@@ -9,6 +9,7 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, tile
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
@@ -26,6 +27,7 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_gathered_rows import insert_rows
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_picks import wide, width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction, Register
 
 MAX_STRIDE = 255
@@ -40,7 +42,8 @@ SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
 def by_row(instruction: Instruction) -> bool:
     """Whether an instruction treats rows one by one: it reduces, or repeats one value a row or one row for all."""
     return instruction.fn == "reduce" or any(
-        source.cover != instruction.target.cover for source in instruction.sources
+        source.cover != instruction.target.cover and width_of(source.cover) == 1
+        for source in instruction.sources
     )
 
 
@@ -78,6 +81,11 @@ class RowTiles:
         longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
         fixed += a_row * longest
         per_element = bytes_an_element(self.assignment, self.depths) or 1
+        per_element += gather_bytes(self.program.instructions)
+        self.wide = {slot.cover for slot in slots if width_of(slot.cover) > 1 or slot.cover == wide(1)}
+        for slot in slots:
+            if slot.cover in self.wide:
+                per_element += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
         self.tile = max(int((ub - fixed) / per_element) // 256 * 256, 256)
         self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
         self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
@@ -94,32 +102,62 @@ class RowTiles:
     def filled(self, at: Builder, dims: Sequence[Value], count: Value, width: Value) -> TileEmitter:
         """Copy a tile in from the point `dims` and run the program on it."""
         one = index(at, 1)
+        pitches = {cover: binary(at, "mul", self.pitch, width_of(cover)) for cover in self.wide}
         emitter = TileEmitter(
             at,
             self.assignment,
             self.depths,
             {
+                **dict.fromkeys(self.wide, (None, None)),
                 FULL: (None, None),
                 ROW: (1, None),
                 COLUMN: (COLUMN_ELEMENTS, 1),
                 SPACED: (COLUMN_ELEMENTS, self._per_block()),
             },
-            {FULL: [self.rows, self.pitch], ROW: [self.pitch], COLUMN: [], SPACED: []},
-            {FULL: self.tile, ROW: self.longest, COLUMN: COLUMN_ELEMENTS, SPACED: SPACED_BYTES},
-            {FULL: [count, width], ROW: [one, width], COLUMN: [count, one], SPACED: [count, one]},
+            {
+                **{cover: [self.rows, pitch] for cover, pitch in pitches.items()},
+                FULL: [self.rows, self.pitch],
+                ROW: [self.pitch],
+                COLUMN: [],
+                SPACED: [],
+            },
+            {
+                **{cover: self.tile * width_of(cover) for cover in self.wide},
+                FULL: self.tile,
+                ROW: self.longest,
+                COLUMN: COLUMN_ELEMENTS,
+                SPACED: SPACED_BYTES,
+            },
+            {
+                **{cover: [count, binary(at, "mul", width, width_of(cover))] for cover in self.wide},
+                FULL: [count, width],
+                ROW: [one, width],
+                COLUMN: [count, one],
+                SPACED: [count, one],
+            },
             dims,
             carries=self.carries,
         )
         for access in self.work.builder.elements.reads:
             target = emitter.tile_of(access.register)
-            source = self.view(at, access, dims, count, width)
-            at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes[access.register.cover]))
+            sizes = emitter.sizes[access.register.cover]
+            if access.register.cover in self.wide:
+                sizes = [count, self._span(at, access, width)]
+            source = self.view(
+                at, access, dims, count, sizes[-1] if access.register.cover in self.wide else width
+            )
+            at.insert(tile.Copy(source=source, target=target, sizes=sizes))
         for row in self.work.builder.elements.rows:
             place = (count, width), dims
             insert_rows(at, row, emitter.tile_of(row.register), *place)
         emitter.run(self.program)
         at.loc = self.root.loc
         return emitter
+
+    def _span(self, at: Builder, access: Access, width: Value) -> Value:
+        """Elements of a row that are copied for so many columns."""
+        windows = self.work.windows
+        return width if windows is None else windows.span(at, access.register, width)
 
     def _per_block(self) -> int:
         """Elements in a block of 32 bytes, for values that arrive one a block."""

@@ -23,6 +23,7 @@ from pyasc.passes.analysis.affine import (
     materialise,
 )
 from pyasc.passes.analysis.arg_extremes import arg_extreme
+from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.row_work import Columns, RowWork
 from pyasc.passes.analysis.structured import combining_functions
@@ -34,6 +35,7 @@ from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_loops import LoopReader
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 from pyasc.passes.analysis.tile_reductions import RowReductions
+from pyasc.passes.analysis.tile_row_windows import RowWindows
 
 _EXTREMES = ("maximum", "minimum", "pymax", "pymin")
 
@@ -345,6 +347,9 @@ class _Reader:
                 return value
             raise refuse(f"`{ref.name}` is read elsewhere than it has been written", self.legaliser.loc)
         self.readers.setdefault(ref, {}).setdefault(map_, self.current)
+        apart = self._apart(ref, map_)
+        if apart is not None:
+            return self.builder.loaded(apart, dtype_of(ref.type))
         cover = self._cover(ref, map_)
         if cover == "":
             return self._invariant(ref, map_)
@@ -352,6 +357,22 @@ class _Reader:
         if cover == SPACED:
             register = self.legaliser.pack(register)
         return self.builder.loaded(register, dtype_of(ref.type))
+
+    def _apart(self, ref: Value, map_: AffineMap) -> Register | None:
+        """The register of columns that do not lie side by side, but in one run that nobody writes."""
+        if not self.work.nest.is_invariant(ref) or any(may_alias(ref, each) for each in self.outputs):
+            return None
+        if self.work.windows is None:
+            self.work.windows = RowWindows(self.builder, self.at, self.work.column)
+        made = self.work.windows.read(ref, map_, backwards=self.lines)
+        rows = [e for e in map_.results if self.work.rows and e.coefficient(self.work.column - 1)]
+        if (
+            made is not None
+            and not self.lines
+            and (len(rows) != 1 or rows[0].coefficient(self.work.column - 1) < 0)
+        ):
+            raise refuse(f"rows of `{ref.name}` that are no rows of a tile", self.legaliser.loc)
+        return made
 
     def _invariant(self, ref: Value, map_: AffineMap) -> Value:
         where = [materialise(e, (), self.work.nest.symbols, self.at) for e in map_.results]

@@ -49,13 +49,9 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_gathers import TABLE, Gathers, check_tables, table_bytes, table_size
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_picks import Picks, wide, width_of
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Register
 from pyasc.passes.analysis.walks import Walks, Window, walks_of
-
-
-def wide(stride: int) -> str:
-    """What a register covers that holds all elements of a window, so many for each step."""
-    return f"wide {stride}"
 
 
 class StridedBody(BodyBuilder):
@@ -65,7 +61,7 @@ class StridedBody(BodyBuilder):
         super().__init__(at)
         self.walks = walks
         self.windows: dict[Register, Window] = {}
-        self.halves: dict[Register, Register] = {}
+        self.picks = Picks(self.legaliser)
         self.gathers = Gathers(self.legaliser, self.wide)
         self.woven: dict[Window, dict[int, Register]] = {}
         self.planes: dict[Register, tuple[Register, int]] = {}
@@ -80,44 +76,18 @@ class StridedBody(BodyBuilder):
         held = self._window(window, name)
         if window.stride == 1:
             return held
-        return self._picked(held, window, phase)
+        return self.picks.picked(held, window.stride, phase)
 
     def _window(self, window: Window, name: str) -> Register:
         for register, known in self.windows.items():
             if known == window and register in self.program.inputs:
                 return register
-        cover = FULL if window.stride == 1 else wide(abs(window.stride))
+        cover = FULL if window.stride == 1 else wide(window.stride)
         register = Register(stored_dtype(dtype_of(window.ref.type)), name, cover)
         self.windows[register] = window
         self.elements.reads.append(Access(window.ref, AffineMap(()), register))
         self.program.inputs.append(register)
         return register
-
-    def _picked(self, held: Register, window: Window, phase: int) -> Register:
-        """One element of each step. Bytes travel as halves, since the unit moves 16 and 32 bits."""
-        dtype = held.dtype
-        through = dtypes.f16 if dtype.bits == 8 else dtype
-        source = held if through is dtype else self._cast(held, through)
-        made = self._pick(source, window.stride, phase)
-        if through is dtype:
-            return made
-        byte = self._cast(made, dtype)
-        self.halves[byte] = made
-        return byte
-
-    def _cast(self, source: Register, dtype: DType) -> Register:
-        """Between bytes and halves, which hold all of them."""
-        mode = "none" if dtype is dtypes.f16 else "rint"
-        return self.legaliser.emit("cast", dtype, source, mode=mode, name=source.name)
-
-    def _pick(self, source: Register, stride: int, phase: int = 0) -> Register:
-        for each in self.program.instructions:
-            if each.fn == "pick" and each.args == (source,) and each.mode == f"{stride} {phase}":
-                return each.target
-        target = Register(source.dtype, source.name)
-        made = Instruction("pick", target, (source,), f"{stride} {phase}", self.legaliser.loc)
-        self.program.instructions.append(made)
-        return target
 
     def write(self, ref: Value, map_: AffineMap, value: Operand, cover: str = FULL) -> None:
         """Let an output receive a value, together with those that lie between its elements."""
@@ -137,14 +107,14 @@ class StridedBody(BodyBuilder):
     def _turned(self, value: Operand, dtype: DType) -> Register:
         through = dtypes.f16 if dtype.bits == 8 else dtype
         source = self._part(value, dtype)
-        made = self._pick(source, -1)
-        return made if through is dtype else self._cast(made, dtype)
+        made = self.picks.pick(source, -1)
+        return made if through is dtype else self.picks.cast(made, dtype)
 
     def _part(self, value: Operand, dtype: DType) -> Register:
         """A value in a register that nothing else takes for its own."""
         register = self.legaliser.register(self.legaliser.convert(value, dtype))
         if dtype.bits == 8:
-            register = self.halves.get(register) or self._cast(register, dtypes.f16)
+            register = self.picks.halves.get(register) or self.picks.cast(register, dtypes.f16)
         taken = (*self.program.inputs, *self.program.outputs, *self.planes)
         return self._moved(register, register.dtype, FULL) if register in taken else register
 
@@ -156,7 +126,7 @@ class StridedBody(BodyBuilder):
             self.planes[part] = made, number
         woven = Instruction("weave", made, tuple(parts), str(window.stride), self.legaliser.loc)
         self.program.instructions.append(woven)
-        return made if through is dtype else self._cast(made, dtype)
+        return made if through is dtype else self.picks.cast(made, dtype)
 
     def _leave(self, window: Window, register: Register) -> None:
         register.name = window.ref.name
@@ -284,7 +254,7 @@ class Strided:
         total = bytes_an_element(self.assignment, self.depths)
         for slot in self.assignment.slots:
             if slot.cover != FULL:
-                total += slot.width * int(slot.cover.split()[1]) * self.depths.get(slot.kind, 1)
+                total += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
         total += sum(slot.width for planes in self.planes.values() for slot in planes.slots)
         return total + gather_bytes(self.builder.program.instructions)
 
@@ -333,7 +303,7 @@ class Strided:
 
     def _emitter(self, at: Builder, point: list[Value], count: Value) -> TileEmitter:
         covers = dict.fromkeys([FULL, *(slot.cover for slot in self.assignment.slots)])
-        factors = {cover: 1 if cover == FULL else int(cover.split()[1]) for cover in covers}
+        factors = {cover: width_of(cover) for cover in covers}
         emitter = TileEmitter(
             at,
             self.assignment,

@@ -3,7 +3,7 @@
  *
  * Signature  running_columns(x, out, H, W)
  *            float x[H, W], float out[H, W], int64_t H, int64_t W
- * Tiling     carryBuf 8192 + xQueue 2 x 44032 + outQueue 2 x 44032 = 184320 B of UB
+ * Tiling     carryBuf 8192 + xQueue 2 x 25600 + outQueue 2 x 25600 = 110592 B of UB
  */
 #include "kernel_operator.h"
 
@@ -13,7 +13,7 @@ constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other
 constexpr int64_t LINE_B32 = 128;   // elements of 4 B in a line of global memory
 constexpr int64_t STRIP = 2048;     // most columns at once
 constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
-constexpr int64_t TILE = 11008;     // most elements at once
+constexpr int64_t TILE = 6400;      // most elements at once
 constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
 // How many units hold a size.
