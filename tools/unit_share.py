@@ -3,10 +3,11 @@
 
     python -m tools.unit_share [NAME ...]
 
-runs the tile level of every PolyBench and NPBench kernel of the tests in the reference interpreter and counts: an
-operation on a tile once for each of its elements, a product two operations for each of its terms, and arithmetic on
-single numbers that are no 64-bit integers (those are mostly indices) once. It writes docs/unit-share.md when it runs on
-the whole list.
+runs the tile level of every example and of every PolyBench and NPBench kernel of the tests in the reference interpreter
+and counts: an operation on a tile once for each of its elements, a product two operations for each of its terms, and
+arithmetic on single numbers once. Not counted are moves of data (also where a vector call makes them), fills,
+comparisons of single numbers, and 64-bit integers that no stored value is computed from, which are indices. It writes
+docs/unit-share.md when it runs on the whole list, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from pyasc.ir.core import Operation
-from pyasc.ir.dialects import arith, tile
+from pyasc.ir.core import Operation, Value
+from pyasc.ir.dialects import arith, mem, scf, tile
+from pyasc.ir.dialects.func import Module
 from pyasc.ir.dtypes import i1, i64
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.interpreter_state import Frame
@@ -33,32 +37,173 @@ from pyasc.runtime.ascend import ascend_kernel, workspace_shape
 from tests.kernels import npbench, polybench
 from tests.kernels.suite_case import Case
 
+sys.path.append(str(Path(__file__).parent.parent / "examples"))
+
 PAGE = Path(__file__).parent.parent / "docs" / "unit-share.md"
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by tools/unit_share.py -->
 # What the vector and cube units do
 
-The share of executed element operations, for the kernels of PolyBench (size SMALL) and NPBench in `tests/kernels`,
-counted by `python -m tools.unit_share` on the tile level. What is left runs on scalar units, for the reasons given.
+The share of executed element operations, for the kernels of `examples`, of PolyBench (size SMALL) and of NPBench in
+`tests/kernels`, counted by `python -m tools.unit_share` on the tile level. What is left runs on scalar units, for the
+reasons given.
 
 | kernel | operations | vector | cube | scalar | why scalar |
 | --- | ---: | ---: | ---: | ---: | --- |
 """
 
 
+class Kernel(Protocol):
+    """What is counted: a kernel and its arguments by name."""
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel."""
+        ...
+
+    @property
+    def data(self) -> Callable[[], dict[str, Any]]:
+        """What gives its arguments."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+@dataclass(frozen=True)
+class Example:
+    """A kernel of `examples` and its arguments."""
+
+    file: str
+    name: str
+    data: Callable[[], dict[str, Any]]
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel, from its file."""
+        return getattr(import_module(self.file), self.name)
+
+
+def floats(*shape: int) -> np.ndarray:
+    """Normally distributed numbers."""
+    return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+def positive(*shape: int) -> np.ndarray:
+    """Numbers from 1 to 2."""
+    return 1 + np.random.default_rng(0).random(shape, np.float32)
+
+
+def integers(high: int, dtype: Any, *shape: int) -> np.ndarray:
+    """Random integers from 0 up to `high`."""
+    return np.random.default_rng(0).integers(0, high, shape).astype(dtype)
+
+
+def _options() -> dict[str, Any]:
+    market = {"spot": positive(10_000), "strike": positive(10_000), "years": positive(10_000)}
+    return {**market, "rate": 0.02, "volatility": 0.3, "call": floats(10_000), "put": floats(10_000)}
+
+
+EXAMPLES = (
+    Example("black_scholes", "black_scholes", _options),
+    Example(
+        "blur",
+        "blur",
+        lambda: {
+            "image": integers(256, np.uint8, 72, 104),
+            "weights": positive(9) / 13,
+            "rows": floats(72, 96),
+            "result": integers(1, np.uint8, 64, 96),
+        },
+    ),
+    Example(
+        "conv3x3",
+        "conv3x3",
+        lambda: {
+            "input": floats(1, 16, 34, 34),
+            "weight": floats(16, 16, 3, 3),
+            "output": floats(1, 16, 32, 32),
+        },
+    ),
+    Example("guarded_exp", "guarded_exp", lambda: {"x": floats(100), "y": floats(100)}),
+    Example("guarded_exp", "guarded_exp_of_any_length", lambda: {"x": floats(10_000), "y": floats(10_000)}),
+    Example(
+        "histogram",
+        "histogram",
+        lambda: {"values": integers(256, np.uint8, 10_000), "counts": np.zeros(256, np.int32)},
+    ),
+    Example(
+        "layer_norm",
+        "layer_norm",
+        lambda: {
+            "x": floats(32, 1000),
+            "gain": floats(1000),
+            "bias": floats(1000),
+            "y": floats(32, 1000),
+            "epsilon": 1e-5,
+        },
+    ),
+    Example(
+        "mandelbrot",
+        "mandelbrot",
+        lambda: {
+            "left": -2.1,
+            "top": 1.2,
+            "step": 0.05,
+            "limit": 100,
+            "steps": np.zeros((48, 62), np.int32),
+        },
+    ),
+    Example(
+        "matmul_tiled",
+        "matmul",
+        lambda: {"A": floats(1024, 1024), "B": floats(1024, 1024), "C": floats(1024, 1024)},
+    ),
+    Example(
+        "prefix_sum",
+        "prefix_sum",
+        lambda: {"x": integers(1000, np.int32, 10_000), "y": np.zeros(10_000, np.int32)},
+    ),
+    Example("relu6", "relu6", lambda: {"x": floats(17, 1000)}),
+    Example("softmax", "softmax", lambda: {"x": floats(32, 1000), "y": floats(32, 1000)}),
+    Example(
+        "stencil",
+        "heat",
+        lambda: {"u": floats(64, 96), "v": floats(64, 96), "rate": 0.2, "steps": 10},
+    ),
+    Example("type_inference", "one_and_a_half", dict),
+    Example("type_inference", "halved", lambda: {"x": floats(1000)}),
+)
+"""The kernels of the examples that compute with elements, on data of moderate size.
+
+`add_tensors` is a function of two numbers, and `buggy_kernel` prints one.
+"""
+
+
 @dataclass
 class Count:
-    """Operations by unit."""
+    """Operations by unit. `data` are those on single 64-bit integers that are no indices."""
 
+    data: set[Operation] = field(default_factory=lambda: set[Operation]())
     by_unit: Counter[str] = field(default_factory=lambda: Counter[str]())
 
     def observe(self, frame: Frame, op: Operation) -> None:
         """Note what an operation is about to do."""
-        if isinstance(op, tile.Matmul):
-            self.by_unit["cube"] += 2 * math.prod(frame.all(op.sizes))
-        elif isinstance(op, (tile.Elementwise, tile.Reduce, tile.Fold, tile.ArgReduce, tile.Cast)):
-            self.by_unit["vector"] += math.prod(frame.all(op.sizes))
-        elif isinstance(op, arith.Elementwise) and dtype_of(op.args[-1].type) not in (i64, i1):
-            self.by_unit["scalar"] += 1
+        match op:
+            case tile.Matmul():
+                self.by_unit["cube"] += 2 * math.prod(frame.all(op.sizes))
+            case tile.Reduce() if frame.all(op.sizes)[op.axis] == 1:
+                # One value of each row, packed side by side.
+                pass
+            case tile.Elementwise() | tile.Reduce() | tile.Fold() | tile.ArgReduce() | tile.Cast():
+                self.by_unit["vector"] += math.prod(frame.all(op.sizes))
+            case arith.Elementwise():
+                dtype = dtype_of(op.args[-1].type)
+                if dtype is not i1 and (dtype is not i64 or op in self.data):
+                    self.by_unit["scalar"] += 1
+            case _:
+                pass
 
     @property
     def total(self) -> int:
@@ -70,13 +215,34 @@ class Count:
         return sum(self.by_unit[unit] for unit in units) / max(self.total, 1)
 
 
-def count(case: Case) -> tuple[Count, list[str]]:
+def data_of(module: Module) -> set[Operation]:
+    """The operations behind the values that the functions of a module store."""
+    found: set[Operation] = set()
+    seen: set[Value] = set()
+    pending = [op.value for op in module.walk() if isinstance(op, mem.Store)]
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        op = value.op if value.op is not None else value.block.parent_op if value.block else None
+        if isinstance(op, (scf.For, scf.While, scf.If)):
+            pending += [v for region in op.regions for v in region.block.terminator.operands]
+            pending += op.inits if isinstance(op, (scf.For, scf.While)) else ()
+        elif value.op is not None and not isinstance(op, mem.Load):
+            found.add(value.op)
+            pending += value.op.operands
+    return found
+
+
+def count(case: Kernel) -> tuple[Count, list[str]]:
     """The operations of one kernel on its data, and why some are scalar."""
     kernel = case.kernel
     arguments = case.data()
-    lowered = kernel.specialise(kernel.types_of()).lowered("tile")
-    module, made = lowered.module, Count()
-    described = ascend_kernel(kernel.specialise(kernel.types_of()).lowered("ascend"))
+    given = [] if isinstance(case, Case) else list(arguments.values())
+    lowered = kernel.specialise(kernel.types_of(given)).lowered("tile")
+    module, made = lowered.module, Count(data_of(lowered.module))
+    described = ascend_kernel(kernel.specialise(kernel.types_of(given)).lowered("ascend"))
     host = module.function(described.abi.symbol + HOST_SUFFIX)
     sizes = _sizes(described.abi, arguments)
     arrays: dict[str, Any] = {n: np.array(v) for n, v in arguments.items() if isinstance(v, np.ndarray)}
@@ -123,26 +289,53 @@ def _sizes(abi: KernelABI, arguments: dict[str, Any]) -> dict[str, int]:
 def row(name: str, made: Count, reasons: list[str]) -> str:
     """A line of the table."""
     parts = " | ".join(f"{100 * made.share(unit):.1f} %" for unit in ("vector", "cube", "scalar"))
-    return f"| `{name}` | {made.total:,} | {parts} | {'; '.join(reasons)} |"
+    return f"| {name} | {made.total:,} | {parts} | {'; '.join(reasons)} |"
+
+
+SUITES: dict[str, Sequence[Kernel]] = {
+    "examples": EXAMPLES,
+    "PolyBench": polybench.CASES,
+    "NPBench": npbench.CASES,
+}
 
 
 def main(names: list[str]) -> int:
     """Count, print, and write the page."""
-    total, lines, means = Count(), [], []
-    for case in (*polybench.CASES, *npbench.CASES):
-        if names and case.name not in names:
-            continue
-        made, reasons = count(case)
-        total.by_unit.update(made.by_unit)
-        means.append(made.share("vector", "cube"))
-        lines.append(row(case.name, made, reasons))
-        print(lines[-1], flush=True)
-    mean = f"the mean of the kernels is {100 * sum(means) / len(means):.1f} % on vector and cube"
-    summary = row("all", total, [mean])
-    print(summary)
-    if not names:
-        PAGE.write_text(HEAD + "\n".join([*lines, summary]) + "\n", encoding="utf-8")
+    lines: list[str] = []
+    counts: dict[str, dict[str, Count]] = {suite: {} for suite in SUITES}
+    for suite, cases in SUITES.items():
+        for case in cases:
+            if names and case.name not in names:
+                continue
+            made, reasons = count(case)
+            counts[suite][case.name] = made
+            lines.append(row(f"`{case.name}`", made, reasons))
+            print(lines[-1], flush=True)
+    if names:
+        return 0
+    whole = {name: made for suite in counts.values() for name, made in suite.items()}
+    summary = [row(suite, total(made.values()), [mean(made.values())]) for suite, made in counts.items()]
+    summary.append(row("all", total(whole.values()), [mean(whole.values())]))
+    largest = max(whole, key=lambda name: whole[name].total)
+    rest = [made for name, made in whole.items() if name != largest]
+    summary.append(row(f"all but `{largest}`, the largest", total(rest), [mean(rest)]))
+    print("\n".join(summary))
+    PAGE.write_text(HEAD + "\n".join([*lines, *summary]) + "\n", encoding="utf-8")
     return 0
+
+
+def total(counts: Iterable[Count]) -> Count:
+    """All operations of some kernels."""
+    made = Count()
+    for each in counts:
+        made.by_unit.update(each.by_unit)
+    return made
+
+
+def mean(counts: Iterable[Count]) -> str:
+    """What the kernels have on average, those without operations on elements aside."""
+    shares = [each.share("vector", "cube") for each in counts if each.total]
+    return f"the mean of the kernels is {100 * sum(shares) / len(shares):.1f} % on vector and cube"
 
 
 if __name__ == "__main__":
