@@ -26,7 +26,8 @@ def make_home(folder: Path, core_library: Path) -> Path:
     constants = runnable("Ascend910B1").constants | {"dcache_flushed_at_end": 0.0}
     soc.write_text("".join(f"{key} {value!r}\n" for key, value in constants.items()))
     output = folder / "lib64" / "libascendcl.so"
-    options = ["-std=c++17", "-O1", "-fPIC", "-shared", f'-DSTAND_IN_SOC="{soc}"']
+    interface = HERE.parents[1] / "pyasc" / "model" / "src"
+    options = ["-std=c++17", "-O1", "-fPIC", "-shared", f"-I{interface}", f'-DSTAND_IN_SOC="{soc}"']
     source = str(HERE / "stand_in_ascendcl.cpp")
     link = [str(core_library), f"-Wl,-rpath,{core_library.parent}", "-ldl"]
     subprocess.run(

@@ -14,14 +14,7 @@
 #include <string>
 #include <vector>
 
-extern "C" {
-void* pyasc_model_create(int check, uint64_t seed, int blocks, int kind);
-void pyasc_model_soc(void* launch, const char* key, double value);
-void pyasc_model_limit(void* launch, double seconds);
-void pyasc_model_buffer(void* launch, const char* name, uint8_t* base, uint64_t size, uint8_t* undefined, int writable);
-const char* pyasc_model_run(void* launch, void (*call)(const void* const*), const void* const* args);
-void pyasc_model_destroy(void* launch);
-}
+#include "interface.h"
 
 namespace {
 
@@ -94,12 +87,12 @@ int run(Function& function, int blocks, const Arguments& arguments)
         }
         pointers.push_back(arguments.values[i].data());
     }
-    void* launch = pyasc_model_create(1, 0, blocks, function.kind);
+    pyasc_model::Launch* launch = pyasc_model_create(1, 0, blocks, function.kind);
     std::ifstream soc(STAND_IN_SOC);
     std::string key;
     double value;
     while (soc >> key >> value) {
-        pyasc_model_soc(launch, key.c_str(), value);
+        pyasc_model_soc(launch, key.c_str(), &value, 1);
     }
     pyasc_model_limit(launch, 60);
     for (auto& [start, each] : memories) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gm.h"
+#include "interface.h"
 
 namespace pyasc_model {
 
@@ -214,7 +215,6 @@ Launch* pyasc_model_create(int check, uint64_t seed, int blocks, int kind)
     return l;
 }
 
-// `keys` one after the other, each ended by a zero.
 void pyasc_model_soc(Launch* l, const char* keys, const double* values, int count)
 {
     for (int i = 0; i < count; ++i) {
@@ -225,7 +225,6 @@ void pyasc_model_soc(Launch* l, const char* keys, const double* values, int coun
 
 void pyasc_model_limit(Launch* l, double seconds) { l->seconds = seconds; }
 
-// `undefined` has a byte of undefined bits for each byte of the array, or is null when all of it is defined.
 void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t size, uint8_t* undefined, int writable)
 {
     auto b = std::make_unique<GmBuffer>();
@@ -239,7 +238,6 @@ void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t siz
     l->buffers.push_back(std::move(b));
 }
 
-// Returns the report as JSON; it lives as long as the launch.
 const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const void* const* args)
 {
     launch = l;
@@ -252,7 +250,6 @@ const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const v
     return l->report.c_str();
 }
 
-// For each core: its index, 1 if it is a cube core, when it ends, and how long each pipe was busy.
 void pyasc_model_times(const Launch* l, double* out)
 {
     for (const auto& c : l->cores) {
