@@ -341,3 +341,15 @@ def test_counts_over_extents_that_only_the_run_time_knows() -> None:
     for start in (0, 1, 2):
         expected = (x[start:0:-1, 0:3] == 0).sum(), (x[::-1][start:] != 0).sum()
         assert zeros_of_a_part(x, start) == expected
+
+
+@asc.kernel
+def running_products(x: asc.float32[1, N]):
+    return asc.cumsum(x * asc.mean(x * 2.0, axis=0), axis=1)
+
+
+def test_a_running_sum_of_products() -> None:
+    """Products are rounded before lanes are added up, so none may be left to a fused multiply-add."""
+    for n in (1, 7, 100):
+        x = np.linspace(-1, 2, n, dtype=np.float32).reshape(1, n)
+        np.testing.assert_allclose(running_products(x), np.cumsum(x * x * 2, axis=1), rtol=1e-5, atol=1e-5)

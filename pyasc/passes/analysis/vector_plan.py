@@ -203,7 +203,9 @@ class _Planner:
             raise NotVectorisable("a carried value is no reduction")
         if self.made.loop.kind != "scan" and list(following.uses) != [self.made.loop.body.block.last]:
             raise NotVectorisable("a running value is used before the loop ends")
-        return Accumulator(op, op.fn, self._product(op, carried))
+        # A scan adds up lanes first, and so rounds the products.
+        product = None if self.made.loop.kind == "scan" else self._product(op, carried)
+        return Accumulator(op, op.fn, product)
 
     def _product(self, op: arith.Elementwise, carried: Value) -> arith.Elementwise | None:
         """The product that an addition adds to its running value, to be fused with it."""
