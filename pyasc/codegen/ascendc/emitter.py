@@ -35,14 +35,16 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
     header = [title]
     for phase in phases:
         parts = parts_of(phase, module)
-        for each in parts or [phase]:
-            lowering = KernelLowering(each, chosen, each.symbol, constants)
+        lowerings = {
+            each.symbol: KernelLowering(each, chosen, each.symbol, constants) for each in parts or [phase]
+        }
+        for lowering in lowerings.values():
             made = lowering.run()
             made.part = bool(parts)
             kernels.append(made)
             header += described(lowering)
         if parts:
-            kernels.append(lower_mixed(phase, chosen))
+            kernels.append(lower_mixed(phase, chosen, lowerings))
             header += described_entry(phase)
     body = render_unit(nodes.Unit((), (), (), kernels))
     helpers = tuple(text for name, text in HELPERS.items() if f"{name}<" in body)

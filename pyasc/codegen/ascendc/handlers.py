@@ -13,6 +13,17 @@ from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector
 from pyasc.ir.types import OpaqueType, RefType, dtype_of
 
+_READINGS = {
+    "half": "Half",
+    "float": "Float",
+    "int16_t": "Short",
+    "int32_t": "Int",
+    "int64_t": "Long",
+    "uint8_t": "Bytes",
+    "uint16_t": "Words",
+    "uint32_t": "Unsigned",
+}
+"""What is added to the name of a tensor whose bytes are read as another type."""
 _PATTERNS = ("", "EVEN", "ODD", "FIRST_OF_4", "SECOND_OF_4", "THIRD_OF_4", "FOURTH_OF_4", "ALL")
 """Names of the fixed patterns of GatherMask."""
 
@@ -29,9 +40,11 @@ def pure(at: Statements, op: Operation) -> None:
 
 def reinterpret_cast(at: Statements, op: asc.ReinterpretCast) -> None:
     """A part of a queue's tensor, or what is used more than once, has a name of its own."""
-    part = op.same.name and isinstance(op.tensor.owner, asc.Offset)
-    if part or sum(op.same.uses.values()) > 1:
-        at.tensor(op.same, str(at.text(op.same)))
+    if isinstance(op.tensor.owner, asc.Offset) and op.same.name:
+        at.tensor(op.same, str(at.text(op.same)), op.same.name)
+    elif sum(op.same.uses.values()) > 1:
+        base = op.tensor.name or "tensor"
+        at.tensor(op.same, str(at.text(op.same)), f"{base}{_READINGS.get(element(op.same), 'Other')}")
 
 
 def set_global_buffer(at: Statements, op: asc.SetGlobalBuffer) -> None:

@@ -24,8 +24,8 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 _NESTED = (scf.For, scf.If, scf.While, asc.Method)
 _RESERVED = ("pipe", "op", "Init", "Process")
 _DOUBLE = "BUFFER_NUM"
-_COUNTS = ("TILE", "MAX_", "STRIP")
-"""How names of constants start that say how many elements a buffer holds."""
+_COUNTS = ("TILE", "MAX_ROWS", "STRIP")
+"""Constants that say how many elements a buffer holds, or how many times over."""
 _MEANINGS = {
     "BUFFER_NUM": "of a queue: one is copied while the other is computed with",
     "TILE": "most elements at once",
@@ -36,6 +36,7 @@ _MEANINGS = {
     "STRIP": "most columns at once",
     "MAX_ROWS": "most rows at once",
     "CORES": "of the device",
+    "WORD_BITS": "of the words that masks are combined in",
     "FRACTAL": "rows and columns of a fractal",
     **{f"LINE_B{8 * size}": f"elements of {size} B in a line of global memory" for size in (1, 2, 4, 8)},
     **{f"BLOCK_B{8 * size}": f"elements of {size} B in a block of 32 B" for size in (1, 2, 4, 8)},
@@ -107,17 +108,34 @@ class KernelLowering:
         init.block(ops[:first])
         process = Statements(self, HANDLERS, False, self.class_names.inner())
         process.block(ops[first:])
-        pipe = nodes.Variable("TPipe*", "pipe")
-        public = [
-            nodes.Method("Init", (pipe, *given, *sizes), [*head, *init.nodes]),
-            nodes.Method("Process", (), process.nodes),
-        ]
-        kernel_type = next((op.type for op in ops if isinstance(op, asc.KernelType)), "")
-        name = class_name(self.entry)
         params = (*given, *sizes)
-        return nodes.Kernel(
-            self.entry, name, params, public, self.methods, self._sorted_members(), kernel_type
+        taken = {str(self.texts[value]) for value in self.used_params()} | set(
+            map(self.sizes.__getitem__, self.used_sizes())
         )
+        needed = [param for param in params if param.name in taken]
+        pipe = nodes.Variable("TPipe*", "pipe")
+        return nodes.Kernel(
+            entry=self.entry,
+            name=class_name(self.entry),
+            params=params,
+            arguments=("&pipe", *(param.name for param in needed)),
+            public=[
+                nodes.Method("Init", (pipe, *needed), [*head, *init.nodes]),
+                nodes.Method("Process", (), process.nodes),
+            ],
+            private=self.methods,
+            members=self._sorted_members(),
+            type=next((op.type for op in ops if isinstance(op, asc.KernelType)), ""),
+        )
+
+    def used_params(self) -> list[Value]:
+        """The parameters that Init takes."""
+        return [value for value in self.function.params if value.uses]
+
+    def used_sizes(self) -> list[str]:
+        """The sizes that Init takes."""
+        found = {op.symbol for op in self.function.walk() if isinstance(op, func.Size) and op.value.uses}
+        return [symbol for symbol in self.function.sizes if symbol in found]
 
     def _used_later(self, before: Sequence[Operation], after: Sequence[Operation]) -> set[Value]:
         """Values made in Init, parameters and sizes included, that Process or a method uses."""
@@ -236,8 +254,9 @@ class KernelLowering:
     def count_name(self, count: int) -> str:
         """A number of elements, by the constant that says how many a tile has where it is that."""
         for name, op in self.named_constants.items():
-            if name.startswith(_COUNTS) and op.value == count:
-                return str(self.constant(op))
+            times, rest = divmod(count, int(op.value) or 1)
+            if name in _COUNTS and times and not rest:
+                return f"{times} * {self.constant(op)}" if times > 1 else str(self.constant(op))
         return str(count)
 
 

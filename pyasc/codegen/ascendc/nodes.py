@@ -75,11 +75,15 @@ class Method(Node):
 
 @dataclass(slots=True)
 class Kernel(Node):
-    """The class of one phase and, unless it is a `part` of another kernel, its entry function."""
+    """The class of one phase and, unless it is a `part` of another kernel, its entry function.
+
+    `arguments` are those that the entry gives to Init.
+    """
 
     entry: str
     name: str
     params: tuple[Variable, ...]
+    arguments: tuple[str, ...]
     public: list[Method]
     private: list[Method]
     members: tuple[Variable, ...]

@@ -11,7 +11,7 @@ from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.expressions import scalar
 from pyasc.codegen.ascendc.inlining import hint_of, may_inline
 from pyasc.codegen.ascendc.narrowing import fits, narrow_type
-from pyasc.codegen.ascendc.spelling import element
+from pyasc.codegen.ascendc.spelling import CTYPE_BYTES, element
 from pyasc.codegen.cpp.nodes import SUM, Expr
 from pyasc.codegen.names import VendorNames
 from pyasc.ir.core import Block, Operation, Value
@@ -78,12 +78,23 @@ class Statements:
             case asc.GetValue():
                 return Expr(f"{self.text(op.tensor)}.GetValue({self.text(op.index)})")
             case asc.Offset():
-                offset = str(self.text(op.offset))
+                offset = self._place(op)
                 return Expr(f"{self.text(op.tensor)}{f'[{offset}]' if offset != '0' else ''}")
             case asc.ReinterpretCast():
                 return Expr(f"{self.text(op.tensor)}.ReinterpretCast<{element(value)}>()")
             case _:
                 return scalar(op, self.text)
+
+    def _place(self, op: asc.Offset) -> str:
+        """An offset, in tiles where it is whole ones."""
+        number = op.offset.op
+        if not isinstance(number, arith.Constant) or op.offset.name or element(op.tensor) != "uint8_t":
+            return str(self.text(op.offset))
+        user = next(iter(op.rest.uses), None)
+        if number.value == 0 or not isinstance(user, asc.ReinterpretCast):
+            return str(number.value)
+        type_ = element(user.same)
+        return f"{self.kernel.count_name(int(number.value) // CTYPE_BYTES[type_])} * sizeof({type_})"
 
     def narrowed(self, value: Value, type_: str) -> str:
         """A value of a narrower type; a number converts by itself, and some variables have the type already."""
@@ -114,9 +125,9 @@ class Statements:
         self.kernel.texts[value] = Expr(name)
         self.say(f"const {type_} {name} = {expr}")
 
-    def tensor(self, value: Value, made: str) -> None:
+    def tensor(self, value: Value, made: str, hint: str = "") -> None:
         """A LocalTensor by name."""
-        type_, hint = f"LocalTensor<{element(value)}>", value.name or "tensor"
+        type_, hint = f"LocalTensor<{element(value)}>", hint or value.name or "tensor"
         if self.is_member(value):
             self.say(f"{self.kernel.tensor_member(value, type_, hint)} = {made}")
             return

@@ -134,18 +134,22 @@ def _starts_with_barrier(op: Operation) -> bool:
 
 
 def is_vector(op: Operation) -> bool:
-    """Whether an operation is a call of the vector unit, or a loop with one."""
-    if isinstance(op, scf.For):
-        return any(is_vector(each) for each in op.body.block)
+    """Whether an operation is a call of the vector unit, or a loop or branch with one."""
+    if isinstance(op, (scf.For, scf.If)):
+        return any(is_vector(each) for block in _blocks(op) for each in block)
     return type(op).__module__ == asc_vector.__name__ or isinstance(op, (asc.DataCopy, asc.Copy))
 
 
+def _blocks(op: scf.For | scf.If) -> list[Block]:
+    return [block for region in op.regions for block in region.blocks]
+
+
 def touched(op: Operation, parts: Collection[Value]) -> tuple[set[Value], set[Value]]:
-    """What a call, or a loop of calls, reads and writes."""
+    """What a call, or a loop or branch with calls, reads and writes."""
     reads: set[Value] = set()
     writes: set[Value] = set()
-    if isinstance(op, scf.For):
-        for inner in filter(is_vector, op.body.block):
+    if isinstance(op, (scf.For, scf.If)):
+        for inner in (each for block in _blocks(op) for each in block if is_vector(each)):
             more_reads, more_writes = touched(inner, parts)
             reads |= more_reads
             writes |= more_writes

@@ -244,7 +244,8 @@ class Methods:
         """Blocks of 32 bytes between the end of one row on chip and the start of the next."""
         per_block = a_block(at, width)
         pitch = self.phase.value(pitch_of(tile_))
-        return binary(at, "sub", binary(at, "floordiv", pitch, per_block), ceil_div(at, count, per_block))
+        filled = ceil_div(at, count, per_block)
+        return binary(at, "sub", binary(at, "floordiv", pitch, per_block), filled)
 
     def _beside(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
         """Elements side by side."""
@@ -347,29 +348,28 @@ class Methods:
             at.insert(asc.Flag(call=call, id=id_))
 
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
+        match op:
+            case tile.Repeat():
+                self._repeat(tensors, op)
+            case tile_lanes.Pick():
+                pick(self, tensors, op)
+            case tile_lanes.Weave():
+                weave(self, tensors, op)
+            case tile_lanes.Tally():
+                tally(self, tensors, op)
+            case tile_lanes.Totals():
+                totals(self, tensors, op)
+            case tile_lanes.Scan():
+                scan(self, tensors, op)
+            case tile.Gather():
+                gather(tensors, op, self.count_of(tensors.at, op))
+            case _:
+                assert isinstance(op, Vector)
+                self._elements(tensors, op)
+
+    def _elements(self, tensors: TensorMap, op: Vector) -> None:
+        """What is one call for all elements, or one for each 256 bytes of the rows."""
         at = tensors.at
-        if isinstance(op, tile.Repeat):
-            self._repeat(tensors, op)
-            return
-        if isinstance(op, tile_lanes.Pick):
-            pick(self, tensors, op)
-            return
-        if isinstance(op, tile_lanes.Weave):
-            weave(self, tensors, op)
-            return
-        if isinstance(op, tile_lanes.Tally):
-            tally(self, tensors, op)
-            return
-        if isinstance(op, tile_lanes.Totals):
-            totals(self, tensors, op)
-            return
-        if isinstance(op, tile_lanes.Scan):
-            scan(self, tensors, op)
-            return
-        if isinstance(op, tile.Gather):
-            gather(tensors, op, self.count_of(at, op))
-            return
-        assert isinstance(op, Vector)
         if _by_row(op):
             self._rows(tensors, op)
             self.spreads.pop(buffer_of(op.target), None)

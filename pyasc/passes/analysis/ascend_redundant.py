@@ -33,7 +33,8 @@ def drop_redundant_barriers(function: Func, parts: Collection[Value]) -> None:
     if not barriers or not order.holds(function):
         return
     ends = [op for op in barriers if _ends_method(op)]
-    for barrier in [*ends, *(barriers if len(barriers) <= _FEW else ())]:
+    # Twice: one that has moved to the start of its method may make another one superfluous.
+    for barrier in [*ends, *ends, *(barriers if len(barriers) <= _FEW else ())]:
         if barrier.parent is not None and not _moved(barrier, None, function, order):
             first = _first_call(barrier) if _ends_method(barrier) else None
             if first is not None:

@@ -14,7 +14,7 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_vector, scf
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.ascend_vector import BINARY
 from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
@@ -71,37 +71,19 @@ class RowCalls:
     def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value) -> None:
         """One value a row. `start` is what rows without elements give."""
         at = self.at
+        self._without_elements(target, start)
         stride = self._stride(source)
         lanes = self._lanes(source, index(at, 0))
         one = index(at, 1)
-        at.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
         if scratch is not source:
             zero = at.value(arith.Constant.of(0.0, dtype_of(source.type)))
+            amount, strides = [lanes, self.count], [one, one, stride, stride]
             at.insert(
                 asc_vector.TensorScalar(
-                    call="Adds",
-                    dst=scratch,
-                    src=source,
-                    scalar=zero,
-                    amount=[lanes, self.count],
-                    strides=[one, one, stride, stride],
+                    call="Adds", dst=scratch, src=source, scalar=zero, amount=amount, strides=strides
                 )
             )
-
-        def fold(inner: Builder, column: Value, active: Value) -> None:
-            inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
-            inner.insert(
-                asc_vector.Binary(
-                    call=FOLDS[fn],
-                    dst=scratch,
-                    src0=_from(inner, source, column),
-                    src1=scratch,
-                    amount=[active, self.count],
-                    strides=[one, one, one, stride, stride, stride],
-                )
-            )
-
-        self._columns(source, a_repeat(at, dtype_of(source.type).bytes), fold)
+        self._fold(FOLDS[fn], source, scratch, stride)
         at.insert(
             asc_vector.WholeReduce(
                 call=WHOLE[fn],
@@ -112,6 +94,37 @@ class RowCalls:
                 order=None if fn == "add" else "ORDER_ONLY_VALUE",
             )
         )
+
+    def _without_elements(self, target: Value, start: Value) -> None:
+        """What a reduction starts from is its result where there is nothing to reduce, and only there."""
+        at = self.at
+        if (integer_of(self.width) or 0) > 0:
+            return
+        none = at.value(arith.Elementwise(fn="eq", args=[self.width, index(at, 0)]), "empty")
+        branch = at.insert(scf.If(condition=none, types=[], then=block_of(), otherwise=block_of()))
+        inner = Builder(branch.then.block, loc=at.loc)
+        inner.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
+        inner.insert(scf.Yield())
+        Builder(branch.otherwise.block, loc=at.loc).insert(scf.Yield())
+
+    def _fold(self, call: str, source: Value, scratch: Value, stride: Value) -> None:
+        """All repeats of a row into its first one."""
+        one = index(self.at, 1)
+
+        def fold(inner: Builder, column: Value, active: Value) -> None:
+            inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
+            inner.insert(
+                asc_vector.Binary(
+                    call=call,
+                    dst=scratch,
+                    src0=_from(inner, source, column),
+                    src1=scratch,
+                    amount=[active, self.count],
+                    strides=[one, one, one, stride, stride, stride],
+                )
+            )
+
+        self._columns(source, a_repeat(self.at, dtype_of(source.type).bytes), fold)
 
     def _columns(self, tensor: Value, start: Value, emit: Callable[[Builder, Value, Value], None]) -> None:
         """A loop over the columns, one repeat of elements at a time."""

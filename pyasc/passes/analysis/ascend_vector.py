@@ -6,7 +6,7 @@ Barriers are put between calls afterwards (`ascend_barriers`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
@@ -14,7 +14,8 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import asc, asc_vector
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.tile_emit import REPEAT_BYTES, binary, ceil_div
+from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div, named
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, refuse
 
 UNARY = {"not": "Not", "exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}
@@ -119,20 +120,22 @@ class VectorCalls:
 
     def move(self, target: Value, source: Value) -> None:
         """A copy inside UB, by whole blocks of 32 bytes."""
-        amount = self._rounded(32 // dtype_of(target.type).bytes)
+        amount = self._rounded(a_block, dtype_of(target.type).bytes)
         self.at.insert(asc.DataCopy(dst=target, src=source, amount=[amount]))
 
-    def _rounded(self, unit: int) -> Value:
-        if unit not in self._whole:
-            blocks = ceil_div(self.at, self.count, unit)
-            self._whole[unit] = binary(self.at, "mul", blocks, unit, "whole")
-        return self._whole[unit]
+    def _rounded(self, unit_of: Callable[[Builder, int], Value], width: int) -> Value:
+        """The elements of `width` bytes in whole blocks or repeats."""
+        unit = unit_of(self.at, width)
+        number = integer_of(unit) or 1
+        if number not in self._whole:
+            self._whole[number] = binary(self.at, "mul", ceil_div(self.at, self.count, unit), unit, "whole")
+        return self._whole[number]
 
     def _compare(self, fn: str, mask: Value, args: Sequence[Value]) -> None:
         left, right = args
         call = "CompareScalar" if isinstance(right.type, ScalarType) else "Compare"
         # Compare works on whole repeats; the bits past the count belong to no element.
-        whole = self._rounded(REPEAT_BYTES // dtype_of(left.type).bytes)
+        whole = self._rounded(a_repeat, dtype_of(left.type).bytes)
         self.at.insert(
             asc_vector.Compare(call=call, dst=mask, a=left, b=right, amount=[whole], mode=fn.upper())
         )
@@ -155,7 +158,7 @@ class VectorCalls:
 
     def _bits(self, fn: str, target: Value, args: Sequence[Value]) -> None:
         words = [recast(self.at, each, _WORD) for each in (target, *args)]
-        amount = [ceil_div(self.at, self.count, _WORD_BITS, "words")]
+        amount = [ceil_div(self.at, self.count, named(self.at, _WORD_BITS, "WORD_BITS"), "words")]
         if fn == "not":
             self.at.insert(asc_vector.Unary(call="Not", dst=words[0], src=words[1], amount=amount))
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pyasc.ir.affine import AffineExpr, AffineMap, const
 from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import func
+from pyasc.ir.dialects import arith, func
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.passes.analysis.affine import Nest, Polynomials, materialise, materialise_polynomial
 from pyasc.passes.analysis.tile_body import BodyBuilder
@@ -77,10 +77,12 @@ class RowWork:
                 return counters.get(atom, atom)
             return at.value(func.Size(symbol=name))
 
-        return (
-            materialise_polynomial(columns.first, value_of, at),
-            materialise_polynomial(columns.extent, value_of, at),
+        first, extent = (
+            materialise_polynomial(each, value_of, at) for each in (columns.first, columns.extent)
         )
+        if isinstance(extent.op, arith.Elementwise) and not extent.name:
+            extent.name = "columns"
+        return first, extent
 
     def row_bounds(self, at: Builder, point: Sequence[Value]) -> tuple[Value, Value]:
         """The bounds of the iterator that follows those at a point."""

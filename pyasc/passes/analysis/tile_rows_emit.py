@@ -72,7 +72,7 @@ class _Rows:
         if self.work.reduces:
             self._check_columns(at, columns)
         low, high = self._dealt_rows(at)
-        total = binary(at, "maximum", binary(at, "sub", high, low), 0)
+        total = binary(at, "maximum", binary(at, "sub", high, low), 0, "rows")
         blocks = cores_for(at, total, 1 if self.work.columns else LONE_ROWS, self.cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
         inner = Builder(cores.body.block, loc=self.root.loc)
@@ -108,7 +108,7 @@ class _Rows:
         piece = columns
         if not self.work.reduces:
             piece = binary(
-                at, "maximum", binary(at, "minimum", columns, self.tiles.longest, "piece"), 1, "piece"
+                at, "maximum", binary(at, "minimum", columns, self.tiles.longest, "longest"), 1, "piece"
             )
         self.columns, self.piece = columns, piece
         self.tiles.shape(at, piece)

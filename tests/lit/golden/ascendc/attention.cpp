@@ -284,7 +284,7 @@ public:
     __aicore__ inline KernelAttention2() {}
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR temporary, GM_ADDR temporary1, int64_t blocks, int64_t S,
-                                int64_t D, int64_t T)
+                                int64_t T)
     {
         this->T = T;
         const int64_t id = GetBlockIdx();
@@ -305,7 +305,7 @@ public:
         pipe->InitBuffer(tmpBuf_2, TILE * sizeof(float));
         pipe->InitBuffer(temporary1Queue, BUFFER_NUM, TILE * sizeof(half));
         temporaryGm.SetGlobalBuffer((__gm__ half*)temporary);
-        pipe->InitBuffer(rowSpreadBuf, 1984 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         temporary1Gm.SetGlobalBuffer((__gm__ half*)temporary1);
     }
 
@@ -342,9 +342,12 @@ private:
         Cast(tmp, temporary, RoundMode::CAST_NONE, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
+        const bool empty = T == 0;
+        if (empty) {
+            Duplicate(tmp_1, -__builtin_inff(), n);
+        }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         const int64_t lanes = T < LANES_B32 ? T : LANES_B32;
-        Duplicate(tmp_1, -__builtin_inff(), n);
         PipeBarrier<PIPE_V>();
         Adds(tmp_2, tmp, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < T; c += LANES_B32) {
@@ -367,7 +370,9 @@ private:
         }
         PipeBarrier<PIPE_V>();
         Exp(tmp, tmp, total);
-        Duplicate(tmp_1, 0.0f, n);
+        if (empty) {
+            Duplicate(tmp_1, 0.0f, n);
+        }
         PipeBarrier<PIPE_V>();
         Adds(tmp_2, tmp, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < T; c += LANES_B32) {
@@ -422,7 +427,7 @@ public:
     __aicore__ inline KernelAttention3() {}
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR temporary, GM_ADDR temporary1, int64_t blocks, int64_t S,
-                                int64_t D, int64_t T)
+                                int64_t T)
     {
         this->T = T;
         const int64_t id = GetBlockIdx();
@@ -830,7 +835,7 @@ extern "C" __global__ __aicore__ void attention(GM_ADDR q, GM_ADDR k, GM_ADDR te
     if ASCEND_IS_AIV {
         if (GetBlockIdx() < cores2) {
             KernelAttention2 op;
-            op.Init(&pipe, temporary, temporary1, cores2, S, D, T);
+            op.Init(&pipe, temporary, temporary1, cores2, S, T);
             op.Process();
         }
     }
@@ -838,7 +843,7 @@ extern "C" __global__ __aicore__ void attention(GM_ADDR q, GM_ADDR k, GM_ADDR te
         if (GetBlockIdx() < cores3) {
             pipe.Reset();
             KernelAttention3 op;
-            op.Init(&pipe, temporary, temporary1, cores3, S, D, T);
+            op.Init(&pipe, temporary, temporary1, cores3, S, T);
             op.Process();
         }
     }

@@ -19,6 +19,7 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 11648;    // most elements at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -82,7 +83,7 @@ private:
     {
         LocalTensor<float> b = bQueue.DeQue<float>();
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, 8);
+        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
         DataCopy(x, b, whole);
         xQueue.EnQue(x);
         bQueue.FreeTensor(b);

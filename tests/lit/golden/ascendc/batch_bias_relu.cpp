@@ -14,9 +14,9 @@
 
 using namespace AscendC;
 
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;    // rows of a block of the result
+constexpr int64_t TILE_N = 256;    // most columns of a block of the result
 constexpr int64_t CORES = 24;      // of the device
 constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
 constexpr int64_t TILE_K = 128;    // depth in L1
@@ -77,8 +77,8 @@ public:
         wGm.SetGlobalBuffer((__gm__ float*)w);
         outGm.SetGlobalBuffer((__gm__ float*)out);
         pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(biasL1Queue, 1, TILE_N * sizeof(float));
-        pipe->InitBuffer(biasTableQueue, 1, TILE_N * sizeof(float));
+        pipe->InitBuffer(biasL1Queue, 1, 256 * sizeof(float));
+        pipe->InitBuffer(biasTableQueue, 1, 256 * sizeof(float));
         pipe->InitBuffer(xL0Queue, BUFFER_NUM, 4096 * sizeof(float));
         pipe->InitBuffer(wL0Queue, BUFFER_NUM, 8192 * sizeof(float));
         pipe->InitBuffer(xL1Queue, BUFFER_NUM, 16384 * sizeof(float));

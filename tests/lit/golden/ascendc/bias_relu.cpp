@@ -38,9 +38,9 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        const int64_t piece = C < 2040 ? C : 2040;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = C < 2040 ? C : 2040;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -58,9 +58,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < C; column += piece_1) {
+            for (int64_t column = 0; column < C; column += piece) {
                 const int64_t left_1 = C - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, width);
                 CopyOut(n, firstRow, column, width);
@@ -122,7 +122,7 @@ private:
     int64_t C = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

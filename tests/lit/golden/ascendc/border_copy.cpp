@@ -25,6 +25,7 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 11648;    // most elements at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -205,7 +206,7 @@ class KernelBorderCopy3 {
 public:
     __aicore__ inline KernelBorderCopy3() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t M, int64_t N)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t N)
     {
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
@@ -249,7 +250,7 @@ private:
     {
         LocalTensor<float> p = pQueue.DeQue<float>();
         LocalTensor<float> temporary1 = temporary1Queue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, 8);
+        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
         DataCopy(temporary1, p, whole);
         temporary1Queue.EnQue(temporary1);
         pQueue.FreeTensor(p);
@@ -275,7 +276,7 @@ extern "C" __global__ __aicore__ void border_copy_3(GM_ADDR p, GM_ADDR temporary
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelBorderCopy3 op;
-    op.Init(&pipe, p, temporary1, M, N);
+    op.Init(&pipe, p, temporary1, N);
     op.Process();
 }
 
@@ -283,7 +284,7 @@ class KernelBorderCopy4 {
 public:
     __aicore__ inline KernelBorderCopy4() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t M, int64_t N)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR p, GM_ADDR temporary1, int64_t N)
     {
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
@@ -327,7 +328,7 @@ private:
     {
         LocalTensor<float> temporary1 = temporary1Queue.DeQue<float>();
         LocalTensor<float> p = pQueue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, 8);
+        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
         DataCopy(p, temporary1, whole);
         pQueue.EnQue(p);
         temporary1Queue.FreeTensor(temporary1);
@@ -353,6 +354,6 @@ extern "C" __global__ __aicore__ void border_copy_4(GM_ADDR p, GM_ADDR temporary
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelBorderCopy4 op;
-    op.Init(&pipe, p, temporary1, M, N);
+    op.Init(&pipe, p, temporary1, N);
     op.Process();
 }

@@ -69,14 +69,14 @@ private:
     {
         LocalTensor<int32_t> x = xQueue.DeQue<int32_t>();
         LocalTensor<int32_t> out = outQueue.AllocTensor<int32_t>();
-        LocalTensor<float> x_1 = x.ReinterpretCast<float>();
-        Cast(x_1, x, RoundMode::CAST_RINT, count);
+        LocalTensor<float> xFloat = x.ReinterpretCast<float>();
+        Cast(xFloat, x, RoundMode::CAST_RINT, count);
         PipeBarrier<PIPE_V>();
-        Muls(x_1, x_1, s, count);
+        Muls(xFloat, xFloat, s, count);
         PipeBarrier<PIPE_V>();
-        Cast(x_1, x_1, RoundMode::CAST_FLOOR, count);
+        Cast(xFloat, xFloat, RoundMode::CAST_FLOOR, count);
         PipeBarrier<PIPE_V>();
-        Cast(out, x_1, RoundMode::CAST_TRUNC, count);
+        Cast(out, xFloat, RoundMode::CAST_TRUNC, count);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }

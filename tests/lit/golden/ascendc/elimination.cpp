@@ -38,15 +38,15 @@ public:
         AGm_v.SetGlobalBuffer((__gm__ float*)A);
         A_1 = AGm_v.GetValue(k * N + k);
         const int64_t difference = N - k - 1;
-        const int64_t most = difference > 0 ? difference : 0;
+        const int64_t rows = difference > 0 ? difference : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
         pipe->InitBuffer(AQueue_v, BUFFER_NUM, 2048 * sizeof(float));
         pipe->InitBuffer(ABuf_v, 256 * sizeof(float));
@@ -134,20 +134,20 @@ public:
     {
         this->k = k;
         this->N = N;
-        difference = N - k - 1;
-        const int64_t most = difference > 0 ? difference : 0;
+        columns = N - k - 1;
+        const int64_t rows = columns > 0 ? columns : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t piece = difference < 2040 ? difference : 2040;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = columns < 2040 ? columns : 2040;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -157,7 +157,7 @@ public:
         pipe->InitBuffer(ABuf_v, 256 * sizeof(float));
         pipe->InitBuffer(AQueue_v_3, BUFFER_NUM, TILE * sizeof(float));
         AGm_v.SetGlobalBuffer((__gm__ float*)A);
-        pipe->InitBuffer(ASpreadBuf_v, 1984 * sizeof(float));
+        pipe->InitBuffer(ASpreadBuf_v, 8 * MAX_ROWS * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -166,9 +166,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < difference; column += piece_1) {
-                const int64_t left_1 = difference - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+            for (int64_t column = 0; column < columns; column += piece) {
+                const int64_t left_1 = columns - column;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, width);
                 CopyOut(n, firstRow, column, width);
@@ -245,10 +245,10 @@ private:
     GlobalTensor<float> AGm_v;
     int64_t k = 0;
     int64_t N = 0;
-    int64_t difference = 0;
+    int64_t columns = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

@@ -39,9 +39,9 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < N ? stop : N;
         length = last - first;
-        const int64_t piece = D < TILE ? D : TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B16);
+        const int64_t longest = D < TILE ? D : TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B16);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -60,9 +60,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < D; column += piece_1) {
+            for (int64_t column = 0; column < D; column += piece) {
                 const int64_t left_1 = D - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -124,7 +124,7 @@ private:
     int64_t D = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

@@ -12,6 +12,8 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 6656;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
 
 // How many units hold a size.
 template <typename T>
@@ -89,13 +91,13 @@ private:
         PipeBarrier<PIPE_V>();
         Add(o, o, tmp, count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         CompareScalar(mask, o, 0.0f, CMPMODE::LT, whole);
-        LocalTensor<uint16_t> mask_1 = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(mask_1, mask_1, words);
+        Not(maskWords, maskWords, words);
         Select(o, mask, o, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         Sub(x, x, y, count);
         PipeBarrier<PIPE_V>();

@@ -29,6 +29,8 @@ constexpr int32_t BUFFER_NUM = 2;           // of a queue: one is copied while t
 constexpr int64_t TILE = 14848;             // most elements at once
 constexpr int64_t LINE_B32 = 128;           // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;           // of the words that masks are combined in
+constexpr int64_t BLOCK_B32 = 8;            // elements of 4 B in a block of 32 B
 constexpr int64_t HISTOGRAM_4_TILE = 5376;  // most elements at once
 
 // How many units hold a size.
@@ -112,7 +114,7 @@ private:
         LocalTensor<int32_t> tmp = tmpBuf_1.Get<int32_t>();
         Maxs(tmp, x, static_cast<int32_t>(value), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp, x, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
@@ -120,20 +122,20 @@ private:
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_2 = mask_1.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
+        LocalTensor<uint16_t> maskWords = mask_1.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(mask_2, mask_2, words);
-        LocalTensor<uint16_t> mask_3 = mask.ReinterpretCast<uint16_t>();
+        Not(maskWords, maskWords, words);
+        LocalTensor<uint16_t> maskWords_1 = mask.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        And(mask_3, mask_3, mask_2, words);
-        LocalTensor<float> x_1 = x.ReinterpretCast<float>();
-        Duplicate(x_1, 1.0f, count);
-        Select(x_1, mask, x_1, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+        And(maskWords_1, maskWords_1, maskWords, words);
+        LocalTensor<float> xFloat = x.ReinterpretCast<float>();
+        Duplicate(xFloat, 1.0f, count);
+        Select(xFloat, mask, xFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
-        Min<float, false>(lanes, x_1, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Min<float, false>(lanes, xFloat, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -147,7 +149,7 @@ private:
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        DataCopy(number, tmp, 8);
+        DataCopy(number, tmp, BLOCK_B32);
         numberQueue.EnQue(number);
     }
 
@@ -188,7 +190,7 @@ class KernelHistogram2 {
 public:
     __aicore__ inline KernelHistogram2() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N, int64_t B)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N)
     {
         const int64_t quotient = CeilDiv<int64_t>(N, 128);
         const int64_t least = quotient < 48 ? quotient : 48;
@@ -228,7 +230,7 @@ private:
         PipeBarrier<PIPE_V>();
         Mins(inRange_1, tmp, 1.0f, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(inRange, inRange_1, 8);
+        DataCopy(inRange, inRange_1, BLOCK_B32);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -255,7 +257,7 @@ extern "C" __global__ __aicore__ void histogram_2(GM_ADDR inRange, GM_ADDR inRan
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelHistogram2 op;
-    op.Init(&pipe, inRange, inRangeParts, N, B);
+    op.Init(&pipe, inRange, inRangeParts, N);
     op.Process();
 }
 
@@ -385,7 +387,7 @@ private:
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         for (int64_t bin = 0; bin < B; ++bin) {
             PipeBarrier<PIPE_V>();
-            const int64_t whole = RoundUp<int64_t>(count, 64);
+            const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
             CompareScalar(mask, x, static_cast<int32_t>(bin), CMPMODE::EQ, whole);
             Select(chosen.ReinterpretCast<float>(), mask, wrap.ReinterpretCast<float>(), 0.0f,
                    SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -403,17 +405,17 @@ private:
     {
         LocalTensor<int32_t> counts = countsQueue.AllocTensor<int32_t>();
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
-        LocalTensor<float> counts_1 = counts.ReinterpretCast<float>();
-        LocalTensor<float> lanes_1 = lanes.ReinterpretCast<float>();
-        Cast(lanes_1, lanes, RoundMode::CAST_RINT, B * 64);
+        LocalTensor<float> countsFloat = counts.ReinterpretCast<float>();
+        LocalTensor<float> lanesFloat = lanes.ReinterpretCast<float>();
+        Cast(lanesFloat, lanes, RoundMode::CAST_RINT, B * 64);
         PipeBarrier<PIPE_V>();
         for (int64_t bin = 0; bin < B; bin += 128) {
             const int64_t left = B - bin;
             const int64_t rows = left < 128 ? left : 128;
-            WholeReduceSum(counts_1[bin], lanes_1[bin * 64], 64, rows, 1, 1, 8);
+            WholeReduceSum(countsFloat[bin], lanesFloat[bin * 64], 64, rows, 1, 1, 8);
         }
         PipeBarrier<PIPE_V>();
-        Cast(counts, counts_1, RoundMode::CAST_RINT, B);
+        Cast(counts, countsFloat, RoundMode::CAST_RINT, B);
         countsQueue.EnQue(counts);
     }
 

@@ -13,6 +13,8 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 5760;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
 
 // How many units hold a size.
 template <typename T>
@@ -89,7 +91,7 @@ private:
         Abs(out, x, count);
         Abs(y, y, count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, out, y, CMPMODE::GT, whole);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
@@ -110,12 +112,12 @@ private:
         CompareScalar(mask, out, __builtin_inff(), CMPMODE::EQ, whole);
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         CompareScalar(mask_1, y, __builtin_inff(), CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_2 = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Or(mask_2, mask_2, mask_1.ReinterpretCast<uint16_t>(), words);
+        Or(maskWords, maskWords, mask_1.ReinterpretCast<uint16_t>(), words);
         PipeBarrier<PIPE_V>();
-        Not(mask_2, mask_2, words);
+        Not(maskWords, maskWords, words);
         Select(y, mask, tmp, __builtin_inff(), SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         Ln(x, x, count);
         PipeBarrier<PIPE_V>();

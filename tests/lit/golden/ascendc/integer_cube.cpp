@@ -13,6 +13,8 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 9216;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
 
 // How many units hold a size.
 template <typename T>
@@ -86,35 +88,35 @@ private:
         LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
         Mins(tmp, x, 0, count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_1 = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(mask_1, mask_1, words);
+        Not(maskWords, maskWords, words);
         Maxs(tmp, x, 0, count);
-        LocalTensor<uint8_t> mask_2 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_2, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_3 = mask_2.ReinterpretCast<uint16_t>();
+        Compare(mask_1, tmp, x, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> maskWords_1 = mask_1.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        Not(mask_3, mask_3, words);
-        LocalTensor<uint8_t> mask_4 = maskBuf_2.Get<uint8_t>();
-        CompareScalar(mask_4, x, 0, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_5 = mask_4.ReinterpretCast<uint16_t>();
+        Not(maskWords_1, maskWords_1, words);
+        LocalTensor<uint8_t> mask_2 = maskBuf_2.Get<uint8_t>();
+        CompareScalar(mask_2, x, 0, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> maskWords_2 = mask_2.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        Not(mask_5, mask_5, words);
+        Not(maskWords_2, maskWords_2, words);
         Duplicate(tmp, 0, count);
-        LocalTensor<float> x_1 = x.ReinterpretCast<float>();
-        LocalTensor<float> tmp_1 = tmp.ReinterpretCast<float>();
-        Select(x_1, mask_4, x_1, tmp_1, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Not(mask_3, mask_3, words);
+        LocalTensor<float> xFloat = x.ReinterpretCast<float>();
+        LocalTensor<float> tmpFloat = tmp.ReinterpretCast<float>();
+        Select(xFloat, mask_2, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Not(maskWords_1, maskWords_1, words);
         Duplicate(tmp, -1, count);
-        Select(x_1, mask_2, x_1, tmp_1, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Not(mask_1, mask_1, words);
+        Select(xFloat, mask_1, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Not(maskWords, maskWords, words);
         Duplicate(tmp, 1, count);
-        Select(x_1, mask, x_1, tmp_1, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Select(xFloat, mask, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
         Add(out, out, x, count);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);

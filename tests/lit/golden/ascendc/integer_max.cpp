@@ -21,6 +21,7 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t TILE = 22528;    // most elements at once
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -149,7 +150,7 @@ private:
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, 64);
+        Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, LANES_B32);
         Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
         LocalTensor<float> tmp_7 = tmpBuf_7.Get<float>();
         WholeReduceMax(tmp_7, tmp_3, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
@@ -163,7 +164,7 @@ private:
         PipeBarrier<PIPE_V>();
         Add(out_1, tmp_8, tmp_9, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 8);
+        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
     }
 
@@ -269,7 +270,7 @@ private:
         PipeBarrier<PIPE_V>();
         Cast(tmp_3, tmp_1, RoundMode::CAST_RINT, blocks);
         LocalTensor<float> tmp_4 = tmpBuf_5.Get<float>();
-        const int64_t whole = RoundUp<int64_t>(blocks, 8);
+        const int64_t whole = RoundUp<int64_t>(blocks, BLOCK_B32);
         DataCopy(tmp_4, tmp_2, whole);
         LocalTensor<float> tmp_5 = tmpBuf_4.Get<float>();
         WholeReduceMax(tmp_5, tmp_2, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
@@ -284,7 +285,7 @@ private:
         SetMaskNorm();
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole_1 = RoundUp<int64_t>(blocks, 64);
+        const int64_t whole_1 = RoundUp<int64_t>(blocks, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, whole_1);
         Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, blocks);
@@ -300,7 +301,7 @@ private:
         PipeBarrier<PIPE_V>();
         Add(out_1, tmp_8, tmp_9, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 8);
+        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }

@@ -41,20 +41,20 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR a, GM_ADDR b, int64_t N)
     {
         this->N = N;
-        nMinus2 = N - 2;
-        const int64_t most = nMinus2 > 0 ? nMinus2 : 0;
+        columns = N - 2;
+        const int64_t rows = columns > 0 ? columns : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t piece = nMinus2 < TILE ? nMinus2 : TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = columns < TILE ? columns : TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -73,9 +73,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < nMinus2; column += piece_1) {
-                const int64_t left_1 = nMinus2 - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+            for (int64_t column = 0; column < columns; column += piece) {
+                const int64_t left_1 = columns - column;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -147,10 +147,10 @@ private:
     GlobalTensor<float> aGm;
     GlobalTensor<float> bGm;
     int64_t N = 0;
-    int64_t nMinus2 = 0;
+    int64_t columns = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };
@@ -171,20 +171,20 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR a, GM_ADDR b, int64_t N)
     {
         this->N = N;
-        nMinus2 = N - 2;
-        const int64_t most = nMinus2 > 0 ? nMinus2 : 0;
+        columns = N - 2;
+        const int64_t rows = columns > 0 ? columns : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t piece = nMinus2 < JACOBI_2_TILE ? nMinus2 : JACOBI_2_TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = columns < JACOBI_2_TILE ? columns : JACOBI_2_TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = JACOBI_2_TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -200,9 +200,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < nMinus2; column += piece_1) {
-                const int64_t left_1 = nMinus2 - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+            for (int64_t column = 0; column < columns; column += piece) {
+                const int64_t left_1 = columns - column;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -227,7 +227,7 @@ private:
         LocalTensor<float> b = bQueue.DeQue<float>();
         LocalTensor<float> a = aQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
-        const int64_t whole = RoundUp<int64_t>(total, 8);
+        const int64_t whole = RoundUp<int64_t>(total, BLOCK_B32);
         DataCopy(a, b, whole);
         aQueue.EnQue(a);
         bQueue.FreeTensor(b);
@@ -248,10 +248,10 @@ private:
     GlobalTensor<float> bGm;
     GlobalTensor<float> aGm;
     int64_t N = 0;
-    int64_t nMinus2 = 0;
+    int64_t columns = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

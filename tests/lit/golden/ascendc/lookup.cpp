@@ -28,6 +28,8 @@ constexpr int32_t BUFFER_NUM = 2;        // of a queue: one is copied while the 
 constexpr int64_t TILE = 14848;          // most elements at once
 constexpr int64_t LINE_B32 = 128;        // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;        // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;        // of the words that masks are combined in
+constexpr int64_t BLOCK_B32 = 8;         // elements of 4 B in a block of 32 B
 constexpr int64_t LOOKUP_4_TILE = 4480;  // most elements at once
 
 // How many units hold a size.
@@ -111,7 +113,7 @@ private:
         LocalTensor<int32_t> tmp = tmpBuf_1.Get<int32_t>();
         Maxs(tmp, idx, static_cast<int32_t>(value), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, tmp, idx, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
@@ -119,20 +121,20 @@ private:
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, tmp, idx, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_2 = mask_1.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
+        LocalTensor<uint16_t> maskWords = mask_1.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(mask_2, mask_2, words);
-        LocalTensor<uint16_t> mask_3 = mask.ReinterpretCast<uint16_t>();
+        Not(maskWords, maskWords, words);
+        LocalTensor<uint16_t> maskWords_1 = mask.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        And(mask_3, mask_3, mask_2, words);
-        LocalTensor<float> idx_1 = idx.ReinterpretCast<float>();
-        Duplicate(idx_1, 1.0f, count);
-        Select(idx_1, mask, idx_1, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+        And(maskWords_1, maskWords_1, maskWords, words);
+        LocalTensor<float> idxFloat = idx.ReinterpretCast<float>();
+        Duplicate(idxFloat, 1.0f, count);
+        Select(idxFloat, mask, idxFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
-        Min<float, false>(lanes, idx_1, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Min<float, false>(lanes, idxFloat, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -146,7 +148,7 @@ private:
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        DataCopy(number, tmp, 8);
+        DataCopy(number, tmp, BLOCK_B32);
         numberQueue.EnQue(number);
     }
 
@@ -187,7 +189,7 @@ class KernelLookup2 {
 public:
     __aicore__ inline KernelLookup2() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t V, int64_t N)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N)
     {
         const int64_t quotient = CeilDiv<int64_t>(N, 128);
         const int64_t least = quotient < 48 ? quotient : 48;
@@ -227,7 +229,7 @@ private:
         PipeBarrier<PIPE_V>();
         Mins(inRange_1, tmp, 1.0f, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(inRange, inRange_1, 8);
+        DataCopy(inRange, inRange_1, BLOCK_B32);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -254,7 +256,7 @@ extern "C" __global__ __aicore__ void lookup_2(GM_ADDR inRange, GM_ADDR inRangeP
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelLookup2 op;
-    op.Init(&pipe, inRange, inRangeParts, V, N);
+    op.Init(&pipe, inRange, inRangeParts, N);
     op.Process();
 }
 
@@ -380,11 +382,11 @@ private:
         Add(idx, idx, y, count);
         PipeBarrier<PIPE_V>();
         ShiftLeft(idx, idx, 2, count);
-        LocalTensor<float> y_1 = y.ReinterpretCast<float>();
+        LocalTensor<float> yFloat = y.ReinterpretCast<float>();
         PipeBarrier<PIPE_V>();
-        Gather(y_1, tableTable, idx.ReinterpretCast<uint32_t>(), 0, count);
+        Gather(yFloat, tableTable, idx.ReinterpretCast<uint32_t>(), 0, count);
         PipeBarrier<PIPE_V>();
-        Muls(y_1, y_1, 2.0f, count);
+        Muls(yFloat, yFloat, 2.0f, count);
         yQueue.EnQue(y);
         idxQueue.FreeTensor(idx);
     }

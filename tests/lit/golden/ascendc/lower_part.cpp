@@ -46,9 +46,9 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < N ? stop : N;
         length = last - first;
-        const int64_t piece = N < 2040 ? N : 2040;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = N < 2040 ? N : 2040;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -59,7 +59,7 @@ public:
         pipe->InitBuffer(jBuf_1, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, 1056);
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(iSpreadBuf, 1984 * sizeof(int32_t));
+        pipe->InitBuffer(iSpreadBuf, 8 * MAX_ROWS * sizeof(int32_t));
         oGm.SetGlobalBuffer((__gm__ float*)o);
     }
 
@@ -69,9 +69,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < N; column += piece_1) {
+            for (int64_t column = 0; column < N; column += piece) {
                 const int64_t left_1 = N - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, firstRow, column, width);
                 CopyOut(n, firstRow, column, width);
@@ -117,7 +117,7 @@ private:
         }
         const int64_t total = n * pitch;
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(total, 64);
+        const int64_t whole = RoundUp<int64_t>(total, LANES_B32);
         PipeBarrier<PIPE_V>();
         Compare(mask, o, j_1, CMPMODE::EQ, whole);
         Select(o.ReinterpretCast<float>(), mask, x, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, total);
@@ -147,7 +147,7 @@ private:
     int64_t N = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

@@ -41,7 +41,7 @@ public:
         length = last - first;
         zGm.SetGlobalBuffer((__gm__ float*)z + first * 2, length * 2);
         rGm.SetGlobalBuffer((__gm__ float*)r + first, length);
-        pipe->InitBuffer(zQueue, BUFFER_NUM, 13312 * sizeof(float));
+        pipe->InitBuffer(zQueue, BUFFER_NUM, 2 * TILE * sizeof(float));
         pipe->InitBuffer(rQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(zBuf, TILE * sizeof(float));
     }

@@ -28,21 +28,21 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR o, int64_t R, int64_t C)
     {
         this->C = C;
-        difference = C - 4;
+        columns = C - 4;
         const int64_t rMinus2 = R - 2;
-        const int64_t most = rMinus2 > 0 ? rMinus2 : 0;
+        const int64_t rows = rMinus2 > 0 ? rMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t piece = difference < TILE ? difference : TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = columns < TILE ? columns : TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -58,9 +58,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < difference; column += piece_1) {
-                const int64_t left_1 = difference - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+            for (int64_t column = 0; column < columns; column += piece) {
+                const int64_t left_1 = columns - column;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -76,29 +76,29 @@ private:
         LocalTensor<uint8_t> in = inQueue.AllocTensor<uint8_t>();
         LocalTensor<float> x = in.ReinterpretCast<float>();
         const int64_t product = (firstRow + 1) * C;
-        const int64_t difference_1 = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
+        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(difference_1), 0};
+                                     static_cast<uint32_t>(difference), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[product + column], copy, noPad);
-        LocalTensor<float> x_1 = in[9216].ReinterpretCast<float>();
+        LocalTensor<float> x_1 = in[TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_1, xGm[product + columnPlus1], copy, noPad);
-        LocalTensor<float> x_2 = in[18432].ReinterpretCast<float>();
+        LocalTensor<float> x_2 = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_2, xGm[product + column + 2], copy, noPad);
-        LocalTensor<float> x_3 = in[27648].ReinterpretCast<float>();
+        LocalTensor<float> x_3 = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_3, xGm[product + columnPlus3], copy, noPad);
-        LocalTensor<float> x_4 = in[36864].ReinterpretCast<float>();
+        LocalTensor<float> x_4 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_4, xGm[product + column + 4], copy, noPad);
-        LocalTensor<float> x_5 = in[46080].ReinterpretCast<float>();
+        LocalTensor<float> x_5 = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
         const int64_t product_1 = firstRow * C;
         DataCopyPad(x_5, xGm[product_1 + columnPlus1], copy, noPad);
-        LocalTensor<float> x_6 = in[55296].ReinterpretCast<float>();
+        LocalTensor<float> x_6 = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_6, xGm[product_1 + columnPlus3], copy, noPad);
-        LocalTensor<float> x_7 = in[64512].ReinterpretCast<float>();
+        LocalTensor<float> x_7 = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
         const int64_t product_2 = (firstRow + 2) * C;
         DataCopyPad(x_7, xGm[product_2 + columnPlus1], copy, noPad);
-        LocalTensor<float> x_8 = in[73728].ReinterpretCast<float>();
+        LocalTensor<float> x_8 = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(x_8, xGm[product_2 + columnPlus3], copy, noPad);
         inQueue.EnQue(in);
     }
@@ -107,14 +107,14 @@ private:
     {
         LocalTensor<uint8_t> in = inQueue.DeQue<uint8_t>();
         LocalTensor<float> x = in.ReinterpretCast<float>();
-        LocalTensor<float> x_1 = in[9216].ReinterpretCast<float>();
-        LocalTensor<float> x_2 = in[18432].ReinterpretCast<float>();
-        LocalTensor<float> x_3 = in[27648].ReinterpretCast<float>();
-        LocalTensor<float> x_4 = in[36864].ReinterpretCast<float>();
-        LocalTensor<float> x_5 = in[46080].ReinterpretCast<float>();
-        LocalTensor<float> x_6 = in[55296].ReinterpretCast<float>();
-        LocalTensor<float> x_7 = in[64512].ReinterpretCast<float>();
-        LocalTensor<float> x_8 = in[73728].ReinterpretCast<float>();
+        LocalTensor<float> x_1 = in[TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_2 = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_3 = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_4 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_5 = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_6 = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_7 = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x_8 = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
         Add(x, x, x_1, total);
@@ -150,10 +150,10 @@ private:
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;
     int64_t C = 0;
-    int64_t difference = 0;
+    int64_t columns = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

@@ -13,6 +13,9 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE = 4352;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -111,13 +114,13 @@ private:
         const int32_t limit_1 = static_cast<int32_t>(limit);
         LocalTensor<int32_t> steps = stepsQueue.AllocTensor<int32_t>();
         CreateVecIndex(steps, static_cast<int32_t>(column), count);
-        LocalTensor<float> steps_1 = steps.ReinterpretCast<float>();
+        LocalTensor<float> stepsFloat = steps.ReinterpretCast<float>();
         PipeBarrier<PIPE_V>();
-        Cast(steps_1, steps, RoundMode::CAST_RINT, count);
+        Cast(stepsFloat, steps, RoundMode::CAST_RINT, count);
         PipeBarrier<PIPE_V>();
-        Muls(steps_1, steps_1, step, count);
+        Muls(stepsFloat, stepsFloat, step, count);
         PipeBarrier<PIPE_V>();
-        Adds(steps_1, steps_1, left, count);
+        Adds(stepsFloat, stepsFloat, left, count);
         LocalTensor<float> ci = ciBuf_1.Get<float>();
         LocalTensor<float> ci_1 = ciBuf.Get<float>();
         LocalTensor<float> spread = ciSpreadBuf.Get<float>();
@@ -137,7 +140,7 @@ private:
         LocalTensor<float> tmp = tmpBuf_3.Get<float>();
         Duplicate(tmp, 1.0f, count);
         LocalTensor<uint8_t> active = activeBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         CompareScalar(active, tmp, 0.0f, CMPMODE::GT, whole);
         LocalTensor<int32_t> t = tBuf.Get<int32_t>();
@@ -151,42 +154,43 @@ private:
                 Maxs(t, n, limit_1, count);
                 PipeBarrier<PIPE_V>();
                 Compare(mask, t, n, CMPMODE::EQ, whole);
-                LocalTensor<uint16_t> mask_2 = mask.ReinterpretCast<uint16_t>();
-                const int64_t words = CeilDiv<int64_t>(count, 16);
+                LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+                const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
                 PipeBarrier<PIPE_V>();
-                Not(mask_2, mask_2, words);
-                LocalTensor<float> t_1 = t.ReinterpretCast<float>();
-                Mul(t_1, zr, zr, count);
+                Not(maskWords, maskWords, words);
+                LocalTensor<float> tFloat = t.ReinterpretCast<float>();
+                Mul(tFloat, zr, zr, count);
                 Mul(zi_1, zi, zi, count);
                 PipeBarrier<PIPE_V>();
-                Add(tmp_1, t_1, zi_1, count);
+                Add(tmp_1, tFloat, zi_1, count);
                 PipeBarrier<PIPE_V>();
                 CompareScalar(mask_1, tmp_1, 4.0f, CMPMODE::LE, whole);
                 PipeBarrier<PIPE_V>();
-                And(mask_2, mask_2, mask_1.ReinterpretCast<uint16_t>(), words);
-                LocalTensor<uint16_t> active_1 = active.ReinterpretCast<uint16_t>();
+                And(maskWords, maskWords, mask_1.ReinterpretCast<uint16_t>(), words);
+                LocalTensor<uint16_t> activeWords = active.ReinterpretCast<uint16_t>();
                 PipeBarrier<PIPE_V>();
-                And(active_1, active_1, mask_2, words);
-                Sub(t_1, t_1, zi_1, count);
+                And(activeWords, activeWords, maskWords, words);
+                Sub(tFloat, tFloat, zi_1, count);
                 PipeBarrier<PIPE_V>();
-                Add(t_1, t_1, steps_1, count);
+                Add(tFloat, tFloat, stepsFloat, count);
                 Muls(zi_1, zr, 2.0f, count);
                 PipeBarrier<PIPE_V>();
                 Mul(zi_1, zi_1, zi, count);
                 PipeBarrier<PIPE_V>();
                 Add(zi_1, zi_1, ci, count);
-                LocalTensor<int32_t> tmp_2 = tmp_1.ReinterpretCast<int32_t>();
-                Adds(tmp_2, n, 1, count);
-                LocalTensor<float> n_1 = n.ReinterpretCast<float>();
-                Select(n_1, active, tmp_2.ReinterpretCast<float>(), n_1, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+                LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
+                Adds(tmpInt, n, 1, count);
+                LocalTensor<float> nFloat = n.ReinterpretCast<float>();
+                Select(nFloat, active, tmpInt.ReinterpretCast<float>(), nFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE,
+                       count);
                 Select(zi, active, zi_1, zi, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-                Select(zr, active, t_1, zr, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+                Select(zr, active, tFloat, zr, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
             }
-            LocalTensor<float> t_1 = t.ReinterpretCast<float>();
+            LocalTensor<float> tFloat = t.ReinterpretCast<float>();
             LocalTensor<float> any = anyBuf.Get<float>();
             PipeBarrier<PIPE_V>();
-            Select(t_1, active, tmp, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
-            ReduceMax(any, t_1, t_1, count);
+            Select(tFloat, active, tmp, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+            ReduceMax(any, tFloat, tFloat, count);
             SetFlag<HardEvent::V_S>(eventVToS);
             WaitFlag<HardEvent::V_S>(eventVToS);
             const float some = any.GetValue(0);
@@ -196,7 +200,7 @@ private:
                 break;
             }
         }
-        const int64_t whole_1 = RoundUp<int64_t>(count, 8);
+        const int64_t whole_1 = RoundUp<int64_t>(count, BLOCK_B32);
         DataCopy(steps, n, whole_1);
         stepsQueue.EnQue(steps);
     }

@@ -43,13 +43,13 @@ public:
         const int64_t product_2 = length * 3;
         imgGm.SetGlobalBuffer((__gm__ uint8_t*)img + product_1, product_2);
         outGm.SetGlobalBuffer((__gm__ uint8_t*)out + product_1, product_2);
-        pipe->InitBuffer(partsBuf, 10752 * sizeof(half));
+        pipe->InitBuffer(partsBuf, 3 * TILE * sizeof(half));
         pipe->InitBuffer(imgQueue, BUFFER_NUM, 10752);
-        pipe->InitBuffer(imgBuf, 10752 * sizeof(half));
+        pipe->InitBuffer(imgBuf, 3 * TILE * sizeof(half));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 10752);
         pipe->InitBuffer(offsetsBuf, TILE * sizeof(int32_t));
-        pipe->InitBuffer(placesBuf, 10752 * sizeof(int32_t));
-        pipe->InitBuffer(numberBuf, 10752 * sizeof(int32_t));
+        pipe->InitBuffer(placesBuf, 3 * TILE * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf, 3 * TILE * sizeof(int32_t));
     }
 
     __aicore__ inline void Process()
@@ -75,12 +75,12 @@ private:
         Muls(offsets, offsets, 6, 3584);
         LocalTensor<int32_t> places = placesBuf.Get<int32_t>();
         LocalTensor<int32_t> number = numberBuf.Get<int32_t>();
-        LocalTensor<float> number_1 = number.ReinterpretCast<float>();
-        CreateVecIndex(number_1, 0.5f, 10752);
+        LocalTensor<float> numberFloat = number.ReinterpretCast<float>();
+        CreateVecIndex(numberFloat, 0.5f, 10752);
         PipeBarrier<PIPE_V>();
-        Muls(number_1, number_1, 0.3333333333333333f, 10752);
+        Muls(numberFloat, numberFloat, 0.3333333333333333f, 10752);
         PipeBarrier<PIPE_V>();
-        Cast(number, number_1, RoundMode::CAST_FLOOR, 10752);
+        Cast(number, numberFloat, RoundMode::CAST_FLOOR, 10752);
         CreateVecIndex(places, 0, 10752);
         PipeBarrier<PIPE_V>();
         Muls(places, places, 7168, 10752);
@@ -107,14 +107,14 @@ private:
         Cast(img_1, img, RoundMode::CAST_NONE, span);
         LocalTensor<half> parts = partsBuf.Get<half>();
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        LocalTensor<uint32_t> offsets_1 = offsets.ReinterpretCast<uint32_t>();
+        LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(parts, img_1, offsets_1, 4, count);
-        Gather(parts[3584], img_1, offsets_1, 2, count);
-        Gather(parts[7168], img_1, offsets_1, 0, count);
-        LocalTensor<int32_t> offsets_2 = placesBuf.Get<int32_t>();
+        Gather(parts, img_1, offsetsUnsigned, 4, count);
+        Gather(parts[3584], img_1, offsetsUnsigned, 2, count);
+        Gather(parts[7168], img_1, offsetsUnsigned, 0, count);
+        LocalTensor<int32_t> offsets_1 = placesBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(img_1, parts, offsets_2.ReinterpretCast<uint32_t>(), 0, span);
+        Gather(img_1, parts, offsets_1.ReinterpretCast<uint32_t>(), 0, span);
         PipeBarrier<PIPE_V>();
         Cast(out, img_1, RoundMode::CAST_RINT, span);
         PipeBarrier<PIPE_V>();

@@ -28,7 +28,7 @@ class KernelPooled {
 public:
     __aicore__ inline KernelPooled() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR y, int64_t H, int64_t W, int64_t P, int64_t Q)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR y, int64_t W, int64_t P, int64_t Q)
     {
         this->W = W;
         this->Q = Q;
@@ -41,15 +41,15 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < P ? stop : P;
         length = last - first;
-        const int64_t piece = Q < TILE ? Q : TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B16);
+        const int64_t longest = Q < TILE ? Q : TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B16);
         most = parts > 1 ? parts : 1;
         pitch = most * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
-        pipe->InitBuffer(xQueue, BUFFER_NUM, 14336 * sizeof(half));
-        pipe->InitBuffer(xQueue_1, BUFFER_NUM, 14336 * sizeof(half));
+        pipe->InitBuffer(xQueue, BUFFER_NUM, 2 * TILE * sizeof(half));
+        pipe->InitBuffer(xQueue_1, BUFFER_NUM, 2 * TILE * sizeof(half));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(half));
         pipe->InitBuffer(xBuf, TILE * sizeof(half));
         pipe->InitBuffer(xBuf_1, TILE * sizeof(half));
@@ -64,9 +64,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < Q; column += piece_1) {
+            for (int64_t column = 0; column < Q; column += piece) {
                 const int64_t left_1 = Q - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 const int64_t span = width * 2;
                 CopyIn(n, firstRow, column, span);
                 Compute(n);
@@ -143,7 +143,7 @@ private:
     int64_t Q = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t most = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
@@ -153,6 +153,6 @@ extern "C" __global__ __aicore__ void pooled(GM_ADDR x, GM_ADDR y, int64_t H, in
 {
     TPipe pipe;
     KernelPooled op;
-    op.Init(&pipe, x, y, H, W, P, Q);
+    op.Init(&pipe, x, y, W, P, Q);
     op.Process();
 }

@@ -19,6 +19,7 @@ constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while 
 constexpr int64_t TILE = 23040;              // most elements at once
 constexpr int64_t LINE_B32 = 128;            // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
+constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
 constexpr int64_t PREFIX_SUM_2_TILE = 6400;  // most elements at once
 
 // How many units hold a size.
@@ -26,13 +27,6 @@ template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
-}
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
 }
 
 class KernelPrefixSum1 {
@@ -111,7 +105,7 @@ private:
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceSum(total_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        DataCopy(total, total_1, 8);
+        DataCopy(total, total_1, BLOCK_B32);
         totalQueue.EnQue(total);
     }
 
@@ -228,30 +222,32 @@ private:
         LocalTensor<float> running = runningBuf.Get<float>();
         LocalTensor<float> shifted = shiftedBuf.Get<float>();
         LocalTensor<float> passed = passedBuf.Get<float>();
-        const int64_t whole = RoundUp<int64_t>(id, 8);
+        const int64_t idPlus7 = id + 7;
+        const int64_t whole = idPlus7 / BLOCK_B32 * BLOCK_B32;
         DataCopy(running[8], parts, whole);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        LocalTensor<uint32_t> offsets_1 = offsets.ReinterpretCast<uint32_t>();
+        LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 28, id);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, id);
-        PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 24, id);
+        Gather(shifted, running, offsetsUnsigned, 28, id);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, id);
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 16, id);
+        Gather(shifted, running, offsetsUnsigned, 24, id);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, id);
+        PipeBarrier<PIPE_V>();
+        Gather(shifted, running, offsetsUnsigned, 16, id);
+        PipeBarrier<PIPE_V>();
+        Add(running[8], running[8], shifted, id);
+        const int64_t whole_1 = idPlus7 / 8 * 8;
         for (int64_t distance = 8; distance < id; distance *= 2) {
             const int64_t left = id - distance;
             PipeBarrier<PIPE_V>();
             Add(shifted, running[distance + 8], running[8], left);
             PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole - distance);
+            DataCopy(running[distance + 8], shifted, whole_1 - distance);
         }
         PipeBarrier<PIPE_V>();
         DataCopy(passed, running[8], whole);
@@ -280,31 +276,33 @@ private:
         LocalTensor<float> running = runningBuf_1.Get<float>();
         LocalTensor<float> shifted = shiftedBuf_1.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
-        const int64_t whole = RoundUp<int64_t>(count, 8);
+        const int64_t countPlus7 = count + 7;
+        const int64_t whole = countPlus7 / BLOCK_B32 * BLOCK_B32;
         PipeBarrier<PIPE_V>();
         DataCopy(running[8], x, whole);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
         LocalTensor<int32_t> offsets = offsetsBuf_1.Get<int32_t>();
-        LocalTensor<uint32_t> offsets_1 = offsets.ReinterpretCast<uint32_t>();
+        LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 28, count);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, count);
-        PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 24, count);
+        Gather(shifted, running, offsetsUnsigned, 28, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 16, count);
+        Gather(shifted, running, offsetsUnsigned, 24, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
+        PipeBarrier<PIPE_V>();
+        Gather(shifted, running, offsetsUnsigned, 16, count);
+        PipeBarrier<PIPE_V>();
+        Add(running[8], running[8], shifted, count);
+        const int64_t whole_1 = countPlus7 / 8 * 8;
         for (int64_t distance = 8; distance < count; distance *= 2) {
             const int64_t left = count - distance;
             PipeBarrier<PIPE_V>();
             Add(shifted, running[distance + 8], running[8], left);
             PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole - distance);
+            DataCopy(running[distance + 8], shifted, whole_1 - distance);
         }
         PipeBarrier<PIPE_V>();
         DataCopy(o, running[8], whole);

@@ -12,6 +12,7 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 7680;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -83,7 +84,7 @@ private:
         LocalTensor<float> y = yQueue.DeQue<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         Compare(mask, y, x, CMPMODE::GT, whole);
         Select(o, mask, y, x, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
         oQueue.EnQue(o);

@@ -13,6 +13,7 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 6656;     // most elements at once
+constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
 // How many units hold a size.
 template <typename T>
@@ -76,56 +77,56 @@ private:
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         PipeBarrier<PIPE_V>();
         Muls(tmp_1, tmp, 0.3333333333333333f, count);
-        LocalTensor<int32_t> tmp_2 = tmp_1.ReinterpretCast<int32_t>();
+        LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_2, tmp_1, RoundMode::CAST_FLOOR, count);
-        LocalTensor<int32_t> tmp_3 = tmpBuf_2.Get<int32_t>();
+        Cast(tmpInt, tmp_1, RoundMode::CAST_FLOOR, count);
+        LocalTensor<int32_t> tmp_2 = tmpBuf_2.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_3, tmp_2, 3, count);
+        Muls(tmp_2, tmpInt, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_3, o, tmp_3, count);
-        LocalTensor<float> tmp_4 = tmpBuf_3.Get<float>();
+        Sub(tmp_2, o, tmp_2, count);
+        LocalTensor<float> tmp_3 = tmpBuf_3.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_4, tmp_3, RoundMode::CAST_RINT, count);
+        Cast(tmp_3, tmp_2, RoundMode::CAST_RINT, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_4, tmp_4, 0.3333333333333333f, count);
-        LocalTensor<int32_t> tmp_5 = tmp_4.ReinterpretCast<int32_t>();
+        Muls(tmp_3, tmp_3, 0.3333333333333333f, count);
+        LocalTensor<int32_t> tmpInt_1 = tmp_3.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_5, tmp_4, RoundMode::CAST_FLOOR, count);
-        LocalTensor<int32_t> tmp_6 = tmpBuf_4.Get<int32_t>();
+        Cast(tmpInt_1, tmp_3, RoundMode::CAST_FLOOR, count);
+        LocalTensor<int32_t> tmp_4 = tmpBuf_4.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_6, tmp_5, 3, count);
+        Muls(tmp_4, tmpInt_1, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_3, tmp_3, tmp_6, count);
-        Add(tmp_2, tmp_2, tmp_5, count);
+        Sub(tmp_2, tmp_2, tmp_4, count);
+        Add(tmpInt, tmpInt, tmpInt_1, count);
         PipeBarrier<PIPE_V>();
-        ShiftRight(tmp_5, tmp_3, 31, count);
+        ShiftRight(tmpInt_1, tmp_2, 31, count);
         PipeBarrier<PIPE_V>();
-        Add(tmp_2, tmp_2, tmp_5, count);
+        Add(tmpInt, tmpInt, tmpInt_1, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_5, tmp_5, 3, count);
+        Muls(tmpInt_1, tmpInt_1, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_3, tmp_3, tmp_5, count);
+        Sub(tmp_2, tmp_2, tmpInt_1, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_3, tmp_3, -1, count);
+        Muls(tmp_2, tmp_2, -1, count);
         PipeBarrier<PIPE_V>();
-        Adds(tmp_3, tmp_3, 2, count);
+        Adds(tmp_2, tmp_2, 2, count);
         PipeBarrier<PIPE_V>();
-        ShiftRight(tmp_3, tmp_3, 31, count);
+        ShiftRight(tmp_2, tmp_2, 31, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_2, tmp_2, tmp_3, count);
+        Sub(tmpInt, tmpInt, tmp_2, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_2, tmp_2, 3, count);
+        Muls(tmpInt, tmpInt, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(o, o, tmp_2, count);
+        Sub(o, o, tmpInt, count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
         CompareScalar(mask, o, 0, CMPMODE::EQ, whole);
-        LocalTensor<float> o_1 = o.ReinterpretCast<float>();
+        LocalTensor<float> oFloat = o.ReinterpretCast<float>();
         PipeBarrier<PIPE_V>();
-        Sqrt(o_1, tmp, count);
-        Select(o_1, mask, o_1, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+        Sqrt(oFloat, tmp, count);
+        Select(oFloat, mask, oFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         oQueue.EnQue(o);
     }
 

@@ -21,7 +21,9 @@ constexpr int64_t BLOCK_B32 = 8;              // elements of 4 B in a block of 3
 constexpr int64_t TILE = 13568;               // most elements at once
 constexpr int64_t MAX_ROWS = 248;             // most rows at once
 constexpr int64_t LANES_B32 = 64;             // elements of 4 B in a repeat of 256 B
+constexpr int64_t WORD_BITS = 16;             // of the words that masks are combined in
 constexpr int64_t ROW_ARGMAX_2_TILE = 11008;  // most elements at once
+constexpr int64_t BLOCK_B64 = 4;              // elements of 8 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -66,7 +68,7 @@ public:
         pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(int64_t));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(bestSpreadBuf, 1984 * sizeof(float));
+        pipe->InitBuffer(bestSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         bestGm.SetGlobalBuffer((__gm__ float*)best);
         outGm.SetGlobalBuffer((__gm__ int64_t*)out);
     }
@@ -103,12 +105,15 @@ private:
         CreateVecIndex(i1, 0, C);
         const int64_t total = n * pitch;
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(total, 64);
+        const int64_t whole = RoundUp<int64_t>(total, LANES_B32);
         Compare(mask, x, x, CMPMODE::EQ, whole);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
+        const bool empty = C == 0;
+        if (empty) {
+            Duplicate(best, -__builtin_inff(), n);
+        }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Duplicate(best, -__builtin_inff(), n);
         Adds(tmp, x, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
@@ -130,22 +135,24 @@ private:
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, x, tmp, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_2 = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(total, 16);
-        Not(mask_2, mask_2, words);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(total, WORD_BITS);
+        Not(maskWords, maskWords, words);
         PipeBarrier<PIPE_V>();
-        Or(mask_2, mask_1.ReinterpretCast<uint16_t>(), mask_2, words);
-        LocalTensor<float> i1_1 = i1.ReinterpretCast<float>();
-        Cast(i1_1, i1, RoundMode::CAST_RINT, C);
+        Or(maskWords, mask_1.ReinterpretCast<uint16_t>(), maskWords, words);
+        LocalTensor<float> i1Float = i1.ReinterpretCast<float>();
+        Cast(i1Float, i1, RoundMode::CAST_RINT, C);
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Max(x[c], i1_1[c], i1_1[c], lanes_1, n, {1, 1, 1, stride, 0, 0});
+            Max(x[c], i1Float[c], i1Float[c], lanes_1, n, {1, 1, 1, stride, 0, 0});
         }
         Select(x, mask, x, 16777216.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, total);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Duplicate(tmp_1, __builtin_inff(), n);
+        if (empty) {
+            Duplicate(tmp_1, __builtin_inff(), n);
+        }
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
@@ -154,11 +161,11 @@ private:
         }
         PipeBarrier<PIPE_V>();
         WholeReduceMin(tmp_1, x, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> tmp_2 = tmp_1.ReinterpretCast<int32_t>();
+        LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_2, tmp_1, RoundMode::CAST_TRUNC, n);
+        Cast(tmpInt, tmp_1, RoundMode::CAST_TRUNC, n);
         PipeBarrier<PIPE_V>();
-        Cast(out, tmp_2, RoundMode::CAST_NONE, n);
+        Cast(out, tmpInt, RoundMode::CAST_NONE, n);
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
@@ -309,7 +316,7 @@ private:
         LocalTensor<int32_t> i1 = i1Buf.Get<int32_t>();
         CreateVecIndex(i1, static_cast<int32_t>(column), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, 64);
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         Compare(mask, x, x, CMPMODE::EQ, whole);
         LocalTensor<float> tmp = tmpBuf_2.Get<float>();
         LocalTensor<float> best = bestBuf.Get<float>();
@@ -324,11 +331,11 @@ private:
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
         Compare(mask_1, x, tmp, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask_2 = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, 16);
-        Not(mask_2, mask_2, words);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
+        Not(maskWords, maskWords, words);
         PipeBarrier<PIPE_V>();
-        Or(mask_2, mask_1.ReinterpretCast<uint16_t>(), mask_2, words);
+        Or(maskWords, mask_1.ReinterpretCast<uint16_t>(), maskWords, words);
         Cast(x, i1, RoundMode::CAST_RINT, count);
         Select(x, mask, x, 16777216.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         LocalTensor<float> lanes = lanesBuf_1.Get<float>();
@@ -355,9 +362,9 @@ private:
         PipeBarrier<PIPE_V>();
         Cast(out_1, tmp_1, RoundMode::CAST_NONE, 1);
         LocalTensor<float> best_1 = bestBuf.Get<float>();
-        DataCopy(best, best_1, 8);
+        DataCopy(best, best_1, BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 4);
+        DataCopy(out, out_1, BLOCK_B64);
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
     }

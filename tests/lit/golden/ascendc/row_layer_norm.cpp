@@ -59,7 +59,7 @@ public:
         xGm.SetGlobalBuffer((__gm__ float*)x);
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma_);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
-        pipe->InitBuffer(rowSpreadBuf, 1984 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -100,9 +100,12 @@ private:
         LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
+        const bool empty = C == 0;
+        if (empty) {
+            Duplicate(tmp, 0.0f, n);
+        }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Duplicate(tmp, 0.0f, n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
@@ -129,7 +132,9 @@ private:
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Mul(out, x, x, total);
-        Duplicate(tmp, 0.0f, n);
+        if (empty) {
+            Duplicate(tmp, 0.0f, n);
+        }
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;

@@ -52,7 +52,7 @@ public:
         pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(rowSpreadBuf, 1984 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -84,9 +84,12 @@ private:
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
+        const bool empty = C == 0;
+        if (empty) {
+            Duplicate(tmp, -__builtin_inff(), n);
+        }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Duplicate(tmp, -__builtin_inff(), n);
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
@@ -109,7 +112,9 @@ private:
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Exp(x, x, total);
-        Duplicate(tmp, 0.0f, n);
+        if (empty) {
+            Duplicate(tmp, 0.0f, n);
+        }
         PipeBarrier<PIPE_V>();
         Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {

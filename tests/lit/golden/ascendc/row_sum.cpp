@@ -79,9 +79,12 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
+        const bool empty = C == 0;
+        if (empty) {
+            Duplicate(out, 0.0f, n);
+        }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Duplicate(out, 0.0f, n);
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
@@ -200,7 +203,7 @@ private:
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 8);
+        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
     }
 

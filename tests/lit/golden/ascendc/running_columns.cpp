@@ -108,7 +108,7 @@ private:
             PipeBarrier<PIPE_V>();
             Add(carry, carry, x[start], width);
             PipeBarrier<PIPE_V>();
-            const int64_t whole = RoundUp<int64_t>(width, 8);
+            const int64_t whole = RoundUp<int64_t>(width, BLOCK_B32);
             DataCopy(out[start], carry, whole);
         }
         outQueue.EnQue(out);

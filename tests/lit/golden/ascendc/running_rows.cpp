@@ -12,13 +12,7 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE = 6400;     // most elements at once
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
-}
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 class KernelRunningRows {
 public:
@@ -97,31 +91,33 @@ private:
         LocalTensor<float> running = runningBuf.Get<float>();
         LocalTensor<float> shifted = shiftedBuf.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
-        const int64_t whole = RoundUp<int64_t>(count, 8);
+        const int64_t countPlus7 = count + 7;
+        const int64_t whole = countPlus7 / BLOCK_B32 * BLOCK_B32;
         PipeBarrier<PIPE_V>();
         DataCopy(running[8], x, whole);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        LocalTensor<uint32_t> offsets_1 = offsets.ReinterpretCast<uint32_t>();
+        LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 28, count);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, count);
-        PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 24, count);
+        Gather(shifted, running, offsetsUnsigned, 28, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsets_1, 16, count);
+        Gather(shifted, running, offsetsUnsigned, 24, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
+        PipeBarrier<PIPE_V>();
+        Gather(shifted, running, offsetsUnsigned, 16, count);
+        PipeBarrier<PIPE_V>();
+        Add(running[8], running[8], shifted, count);
+        const int64_t whole_1 = countPlus7 / 8 * 8;
         for (int64_t distance = 8; distance < count; distance *= 2) {
             const int64_t left = count - distance;
             PipeBarrier<PIPE_V>();
             Add(shifted, running[distance + 8], running[8], left);
             PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole - distance);
+            DataCopy(running[distance + 8], shifted, whole_1 - distance);
         }
         PipeBarrier<PIPE_V>();
         DataCopy(out, running[8], whole);

@@ -29,21 +29,21 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR o, int64_t R, int64_t C)
     {
         this->C = C;
-        difference = C - 2;
+        columns = C - 2;
         const int64_t rMinus2 = R - 2;
-        const int64_t most = rMinus2 > 0 ? rMinus2 : 0;
+        const int64_t rows = rMinus2 > 0 ? rMinus2 : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        const int64_t share = most / blocks;
-        const int64_t extra = most % blocks;
+        const int64_t share = rows / blocks;
+        const int64_t extra = rows % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
-        first = before < most ? before : most;
+        first = before < rows ? before : rows;
         const int64_t stop = first + share + (id < extra ? 1 : 0);
-        const int64_t last = stop < most ? stop : most;
+        const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t piece = difference < TILE ? difference : TILE;
-        piece_1 = piece > 1 ? piece : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece_1, BLOCK_B32);
+        const int64_t longest = columns < TILE ? columns : TILE;
+        piece = longest > 1 ? longest : 1;
+        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
@@ -63,9 +63,9 @@ public:
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
-            for (int64_t column = 0; column < difference; column += piece_1) {
-                const int64_t left_1 = difference - column;
-                const int64_t width = left_1 < piece_1 ? left_1 : piece_1;
+            for (int64_t column = 0; column < columns; column += piece) {
+                const int64_t left_1 = columns - column;
+                const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -79,10 +79,10 @@ private:
         const int64_t columnPlus1 = column + 1;
         LocalTensor<float> x = xQueue.AllocTensor<float>();
         const int64_t product = (firstRow + 1) * C;
-        const int64_t difference_1 = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
+        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(difference_1), 0};
+                                     static_cast<uint32_t>(difference), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[product + columnPlus1], copy, noPad);
         LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
@@ -145,10 +145,10 @@ private:
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;
     int64_t C = 0;
-    int64_t difference = 0;
+    int64_t columns = 0;
     int64_t first = 0;
     int64_t length = 0;
-    int64_t piece_1 = 0;
+    int64_t piece = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

@@ -17,6 +17,7 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t TILE = 23040;    // most elements at once
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -101,7 +102,7 @@ private:
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 8);
+        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
     }
 
@@ -173,7 +174,7 @@ private:
         LocalTensor<float> out_1 = outBuf.Get<float>();
         WholeReduceSum(out_1, parts, blocks, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, 8);
+        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }

@@ -12,6 +12,7 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE = 23040;    // most elements at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 class KernelTriangle {
 public:
@@ -34,10 +35,10 @@ public:
     __aicore__ inline void Process()
     {
         for (int64_t row = id; row < N; row += blocks) {
-            const int64_t rowPlus1 = row + 1;
+            const int64_t columns = row + 1;
             Begin();
-            for (int64_t column = 0; column < rowPlus1; column += TILE) {
-                const int64_t left = rowPlus1 - column;
+            for (int64_t column = 0; column < columns; column += TILE) {
+                const int64_t left = columns - column;
                 const int64_t count = left < TILE ? left : TILE;
                 CopyIn(row, column, count);
                 Compute(count);
@@ -89,7 +90,7 @@ private:
         PipeBarrier<PIPE_V>();
         Sqrt(s_1, tmp, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(s, s_1, 8);
+        DataCopy(s, s_1, BLOCK_B32);
         sQueue.EnQue(s);
     }
 

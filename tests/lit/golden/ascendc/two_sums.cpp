@@ -97,8 +97,11 @@ private:
             const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Mul(tmp[c], a[c], x[c], lanes, n, {1, 1, 1, stride, stride, 0});
         }
+        const bool empty = N == 0;
+        if (empty) {
+            Duplicate(y, 0.0f, n);
+        }
         const int64_t lanes = N < LANES_B32 ? N : LANES_B32;
-        Duplicate(y, 0.0f, n);
         for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
@@ -108,7 +111,9 @@ private:
         PipeBarrier<PIPE_V>();
         WholeReduceSum(y, tmp, lanes, n, 1, 1, stride);
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Duplicate(tmp_1, 0.0f, n);
+        if (empty) {
+            Duplicate(tmp_1, 0.0f, n);
+        }
         for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
             const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
@@ -260,7 +265,7 @@ private:
         PipeBarrier<PIPE_V>();
         Sub(y_1, tmp, tmp_1, 1);
         PipeBarrier<PIPE_V>();
-        DataCopy(y, y_1, 8);
+        DataCopy(y, y_1, BLOCK_B32);
         yQueue.EnQue(y);
     }
 

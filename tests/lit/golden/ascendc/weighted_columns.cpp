@@ -63,7 +63,7 @@ public:
         pipe->InitBuffer(wQueue, BUFFER_NUM, 256 * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         wGm.SetGlobalBuffer((__gm__ float*)w);
-        pipe->InitBuffer(wSpreadBuf, 1984 * sizeof(float));
+        pipe->InitBuffer(wSpreadBuf, 8 * MAX_ROWS * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -99,7 +99,7 @@ private:
     __aicore__ inline void Start(int64_t width, const LocalTensor<float>& y)
     {
         LocalTensor<float> yOld = yOldQueue.DeQue<float>();
-        const int64_t whole = RoundUp<int64_t>(width, 8);
+        const int64_t whole = RoundUp<int64_t>(width, BLOCK_B32);
         DataCopy(y, yOld, whole);
         yOldQueue.FreeTensor(yOld);
     }
