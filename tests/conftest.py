@@ -13,8 +13,10 @@ import pytest
 
 _CACHE = pytest.StashKey[str]()
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
-hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=5000)
+# On a loaded machine examples take any time, which says nothing of the code.
+_UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("default", derandomize=True, max_examples=50, **_UNTIMED)
+hypothesis.settings.register_profile("fuzz", max_examples=5000, **_UNTIMED)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
