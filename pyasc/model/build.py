@@ -25,6 +25,9 @@ INCLUDE = _HERE / "include"
 _SOURCES = _HERE / "src"
 # Vectors as wide as the host has them: compilers hold back, for programs that use few.
 _WIDE = ("-mprefer-vector-width=512",) if platform.machine() in ("x86_64", "AMD64") else ()
+# Of the core library alone: kernels may be compiled so that compilers assume no mode of rounding, which keeps loops
+# from being vectors.
+_CORE = ("-O3", "-march=native", "-fno-rounding-math", *_WIDE)
 _COMMON = ("-std=c++17", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 _ENTRY = re.compile(
     r'extern\s+"C"\s+(?P<qualifiers>(?:__\w+__(?:\s*\([^)]*\))?\s+)+)void\s+(?P<name>[A-Za-z_]\w*)\s*\('
@@ -128,11 +131,10 @@ def _publish(target: Path, compile_fn: CompileFn, arguments: Sequence[str]) -> N
 
 
 def _core_object(source: Path, headers: str, cache: Path, compile_fn: CompileFn, compiler_id: str) -> Path:
-    target = (
-        cache / "core" / f"{source.stem}-{_key(headers, source.read_text(encoding='utf-8'), compiler_id)}.o"
-    )
+    key = _key(headers, source.read_text(encoding="utf-8"), compiler_id, *_CORE)
+    target = cache / "core" / f"{source.stem}-{key}.o"
     if not target.exists():
-        _publish(target, compile_fn, [*_COMMON, "-O3", "-march=native", *_WIDE, "-c", str(source)])
+        _publish(target, compile_fn, [*_COMMON, *_CORE, "-c", str(source)])
     return target
 
 
@@ -142,7 +144,7 @@ def core_library(cache: Path, compile_fn: CompileFn, compiler_id: str = "") -> P
     `compiler_id` names compiler and host processor: the library is tuned for the processor, so a cache that several
     machines share must keep theirs apart.
     """
-    target = cache / f"libpyasc_model-{_key(_digest(), compiler_id)}.so"
+    target = cache / f"libpyasc_model-{_key(_digest(), compiler_id, *_CORE)}.so"
     if not target.exists():
         headers = _digest(".h")
         sources = sorted(_SOURCES.glob("*.cpp"))
