@@ -39,6 +39,7 @@ from pyasc.passes.analysis.phases import (
     PhaseFunction,
     UsedLater,
     add_fault,
+    changes_what_it_starts_from,
     check_loads,
     cut,
     hoist_buffers,
@@ -237,6 +238,8 @@ class _Lowering:
     def _repeated(self, work: Operation) -> list[Step]:
         """A loop for the host to run: one that carries nothing, around launches on tiles."""
         if not isinstance(work, scf.For) or work.kind != "sequential" or work.inits:
+            return []
+        if changes_what_it_starts_from(work):
             return []
         context = Context(current=self.context.current)
         inside = _Lowering(self.kernel, self.soc, context, dict(self.names), self.workspaces)

@@ -38,8 +38,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir.core import Operation
-from pyasc.ir.dialects import mem, scf
+from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dialects.func import Func
+from pyasc.passes.analysis.product import is_product
 from pyasc.passes.analysis.time_loops import rewrite
 from pyasc.passes.base import Context, FunctionPass
 
@@ -82,7 +83,9 @@ def _forget(lines: set[tuple[str, int]], context: Context) -> None:
 
 
 def _runs_in_order(root: scf.For) -> bool:
-    """Whether an inner loop stores elements, and one around the store is no parallel one."""
+    """Whether an inner loop stores elements, and one around the store is no parallel one; products stay together."""
+    if any(isinstance(op, st.Apply) and is_product(op) for op in root.walk()):
+        return False
     return any(
         isinstance(op, mem.Store) and op.parent_op is not root and not _is_parallel(op) for op in root.walk()
     )

@@ -72,3 +72,49 @@ def test_none_of_them_stays_on_the_scalar_unit(kernel: Any) -> None:
     remarks = kernel.specialise(kernel.types_of()).lowered("tile").remarks
     assert any("vector unit" in remark.message for remark in remarks)
     assert not any("follow each other" in remark.message for remark in remarks)
+
+
+@asc.kernel
+def bound_from_data(A: asc.float32[N, N], count: asc.int32[1]):
+    for i in range(1, count[0]):
+        for j in range(N):
+            A[i, j] = A[i - 1, j] + A[i, j]
+
+
+@asc.kernel
+def number_of_before(A: asc.float32[N], B: asc.float32[N], steps: int):
+    start = A[0]
+    for t in range(steps):
+        for i in asc.parallel_for(N):
+            A[i] = A[i] + 1.0
+        for i in asc.parallel_for(N):
+            B[i] = B[i] + start
+
+
+@asc.kernel
+def number_that_changes(A: asc.float32[N, N]):
+    start = A[0, 0]
+    for i in range(1, N):
+        for j in range(N):
+            A[i - 1, j] = A[i, j] * start
+            A[i, j] = A[i - 1, j] + start
+
+
+@pytest.mark.parametrize("size", (1, 2, 5, 20))
+def test_loops_of_the_host_start_from_what_was_there_before(model_library: None, size: int) -> None:
+    generator = np.random.default_rng(size)
+    square, line = _square(generator, size), generator.random(size, dtype=np.float32)
+    cases: list[tuple[Any, tuple[Any, ...]]] = [
+        (bound_from_data, (square, np.array([size], np.int32))),
+        (number_of_before, (line, line * 2, 3)),
+        (number_that_changes, (square,)),
+    ]
+    for kernel, given in cases:
+        results = []
+        for device in ("cpu", "model"):
+            arguments = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
+            with asc.device(device):
+                kernel(*arguments)
+            results.append(arguments)
+        for found, expected in zip(results[1], results[0], strict=True):
+            np.testing.assert_array_equal(found, expected, err_msg=kernel.__name__)

@@ -17,6 +17,7 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, f32, i1, i64
 from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS, has_instruction
+from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.tile_legalise import refuse
 
 HOST_SUFFIX = "_host"
@@ -88,6 +89,22 @@ def free_values(op: Operation) -> list[Value]:
     inside: set[Block] = {block for each in op.walk() for region in each.regions for block in region.blocks}
     found = (value for each in op.walk() for value in each.operands if value.block not in inside)
     return list(dict.fromkeys(found))
+
+
+def changes_what_it_starts_from(loop: scf.For) -> bool:
+    """Whether a loop cannot be the host's, which starts a launch at a time.
+
+    That is so where a bound comes from an array, or a number from in front of the loop comes from an array that the
+    loop changes: the launches behind the first would read it anew.
+    """
+    bounds = [
+        value for op in loop.walk() if isinstance(op, scf.For) for value in (op.lower, op.upper, op.step)
+    ]
+    if any(isinstance(op, mem.Load) and loop not in op.ancestors() for op in needed(bounds)):
+        return True
+    loads = [op for op in needed(free_values(loop)) if isinstance(op, mem.Load)]
+    written = [ref for op in loop.walk() for ref in written_operands(op)]
+    return any(may_alias(load.ref, ref) for load in loads for ref in written)
 
 
 class UsedLater(Exception):

@@ -22,6 +22,8 @@ from pyasc.passes.analysis.statement_points import Points
 from pyasc.passes.analysis.statements import Access, AffineNest, NotAffine, Statement
 
 MAX_STATEMENTS = 24
+MAX_SYSTEMS = 4000
+"""Systems that are looked at for one nest, about a second's work."""
 WEIGHTS = (1, 2)
 """How many times the counter of an inner loop that of an outer one may count in a time: diagonals of a plane."""
 MAX_CHOICES = 512
@@ -55,10 +57,15 @@ class Dependences:
             raise NotAffine
         facts = list(self.model.facts())
         self.systems = {}
+        looked_at = 0
         for first, second in product(self.statements, repeat=2):
-            found = [each for each in self._between(first, second) if not is_empty([*each, *facts])]
+            systems = list(self._between(first, second))
+            looked_at += len(systems)
+            if looked_at > MAX_SYSTEMS:
+                raise NotAffine
+            found = [[*each, *facts] for each in systems if not is_empty([*each, *facts])]
             if found:
-                self.systems[first, second] = [[*each, *facts] for each in found]
+                self.systems[first, second] = found
 
     def later(self, expr: AffineExpr) -> AffineExpr:
         """An expression of the later iteration's counters."""

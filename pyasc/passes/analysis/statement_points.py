@@ -15,13 +15,17 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from pyasc.ir.affine import AffineExpr, dim
-from pyasc.ir.core import Value
+from pyasc.ir.core import Builder, Region, Value
 from pyasc.ir.dialects import arith, mem
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.iteration_bounds import Bounds, Quotient, bounds_of, replaced
 from pyasc.passes.analysis.polyhedron import implies, is_empty, project
 from pyasc.passes.analysis.statements import AffineNest, Statement
+
+I64 = ScalarType(i64)
+Place = tuple[Value, tuple[AffineExpr, ...]]
+"""An element: its array and where it lies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +152,7 @@ class _Same:
     def _equal(self, a: Value, b: Value) -> bool:
         if a is b and self.model.nest.is_invariant(a):
             return True
-        if a.type == ScalarType(i64):
+        if a.type == I64:
             return self._equal_indices([a], [b])
         match a.op, b.op:
             case mem.Load() as x, mem.Load() as y:
@@ -241,3 +245,11 @@ def followed(points: Points, place: tuple[AffineExpr, ...]) -> tuple[AffineExpr,
     if points.order or not place or place != points.target:
         return place
     return (*place[:-1], place[-1] + dim(0))
+
+
+def loaded(aside: dict[Place, Value], at: Builder, region: Region) -> dict[Place, Value]:
+    """The elements of columns that have been copied, at the last iterator of an op."""
+    if not aside:
+        return {}
+    last = next(arg for arg in reversed(region.block.args) if arg.type == I64)
+    return {place: at.value(mem.Load(ref=ref, indices=[last]), ref.name) for place, ref in aside.items()}

@@ -205,6 +205,10 @@ def _expand(alloc: mem.Alloc, model: AffineNest) -> None:
         raise NotAffine
     given = iter(alloc.sizes)
     wanted = [dim(number) + 1 for number in numbers]
+    ranks = [len(op.indices) for op in model.root.walk() if isinstance(op, mem.Store)]
+    if len(numbers) + len(type_.shape) > max(ranks):
+        # It would take more memory than any array of the nest.
+        raise NotAffine
     shape = (
         *(greatest(expr, numbers, domain, model) for expr in wanted),
         *(_extent(next(given), numbers, domain, model) if e is None else e for e in type_.shape),

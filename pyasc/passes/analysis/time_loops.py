@@ -27,6 +27,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.iteration_bounds import TimeRange, bounds_of, fixed, replaced, times_of
+from pyasc.passes.analysis.phases import changes_what_it_starts_from
 from pyasc.passes.analysis.polyhedron import implies, project
 from pyasc.passes.analysis.raising_order import renumber_symbols
 from pyasc.passes.analysis.statement_order import (
@@ -35,10 +36,12 @@ from pyasc.passes.analysis.statement_order import (
     split_where_accesses_meet,
 )
 from pyasc.passes.analysis.statement_points import (
+    Place,
     Points,
     axis_walked,
     followed,
     is_column,
+    loaded,
     never_meet,
     points_of,
     unit_factors,
@@ -57,8 +60,6 @@ from pyasc.passes.analysis.structure import discard
 from pyasc.passes.analysis.structured import loads_to_inputs
 
 I64 = ScalarType(i64)
-Place = tuple[Value, tuple[AffineExpr, ...]]
-"""An element: its array and where it lies."""
 
 
 def rewrite(root: scf.For, sums: bool) -> bool:
@@ -66,6 +67,8 @@ def rewrite(root: scf.For, sums: bool) -> bool:
 
     With `sums` updates of one element by many iterations are left to `raise-loops`.
     """
+    if changes_what_it_starts_from(root):
+        return False
     before = root.prev
     work = root.clone()
     assert isinstance(work, scf.For)
@@ -338,7 +341,7 @@ class _Rewriting:
         for points in group:
             inner.loc = points.statement.store.loc
             known[points.statement.store.ref, points.target] = self._value(
-                points, known | _loaded(aside, inner, region), region, inner
+                points, known | loaded(aside, inner, region), region, inner
             )
         inner.insert(st.Yield(values=list(known.values())))
         outputs = [(points.statement.store.ref, followed(points, points.target)) for points in group]
@@ -490,11 +493,3 @@ class _Rewriting:
             at.insert(scf.Yield())
             at = undo.pop()
         del self.values[known:]
-
-
-def _loaded(aside: dict[Place, Value], at: Builder, region: Region) -> dict[Place, Value]:
-    """The elements of columns that have been copied, at the last iterator of an op."""
-    if not aside:
-        return {}
-    last = next(arg for arg in reversed(region.block.args) if arg.type == I64)
-    return {place: at.value(mem.Load(ref=ref, indices=[last]), ref.name) for place, ref in aside.items()}
