@@ -139,6 +139,19 @@ def test_indices_of_every_kind() -> None:
 
 
 @asc.kernel
+def turned_in_place(x: asc.float32[8]):
+    z = x + 1
+    z[:], first = z[::-1], z[0]
+    z[1:] -= z[:-1]
+    x[0], x[1] = x[1], x[0]
+    return z, first
+
+
+def test_an_array_that_is_stored_into_itself() -> None:
+    as_python(turned_in_place, np.arange(8, dtype=np.float32))
+
+
+@asc.kernel
 def buffers(a: asc.float32[N, M], out: asc.float32[N, M]):
     m = a.shape[1]
     for i in asc.parallel_for(a.shape[0]):

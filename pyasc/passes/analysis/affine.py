@@ -262,7 +262,8 @@ def extent_operand(ref: Value, axis: int) -> Value | None:
     match ref.owner:
         case mem.Alloc(sizes=given):
             assert isinstance(ref.type, RefType)
-            return given[ref.type.shape[:axis].count(None)]
+            is_open = ref.type.shape[axis] is None
+            return given[ref.type.shape[:axis].count(None)] if is_open else None
         case mem.View(sizes=given, axes=axes) if axes[axis] >= 0:
             return given[axes[axis]]
         case _:

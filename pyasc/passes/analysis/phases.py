@@ -281,12 +281,17 @@ def written_operands(op: Operation) -> list[Value]:
 
 
 def check_loads(block: Block, loads: Sequence[mem.Load]) -> None:
-    """Raises UnsupportedError for a scalar that is read before a later phase writes the array it came from."""
+    """Raises UsedLater for a scalar that is read before a later phase writes the array it came from.
+
+    In a loop of the host it is UnsupportedError, and the loop is for the cores.
+    """
     for load in loads:
         seen = False
         for op in block:
             seen |= op is load
             if seen and isinstance(op, _WORK) and _writes(op, load.ref) and _used_after(load, op):
+                if isinstance(block.parent_op, Func):
+                    raise UsedLater(load)
                 raise refuse(
                     "a number read from an array that is written before the number is used", load.loc
                 )
