@@ -37,8 +37,11 @@ template <class T> struct pa_plain { typedef T type; };
 template <class T> struct pa_plain<T&> { typedef T type; };
 template <class T> struct pa_plain<T&&> { typedef T type; };
 
-// The element type of a vector type, its number of lanes, and the integer vector of its shape.
-template <class V> struct pa_shape {
+// The element type of a vector type, its number of lanes, and the integer vector of its shape. Empty for other
+// types, so that older compilers, which look at templates also where a plain function fits, pass over them.
+template <class T> struct pa_void { typedef void type; };
+template <class V, class = void> struct pa_shape {};
+template <class V> struct pa_shape<V, typename pa_void<decltype(V{}[0])>::type> {
   typedef typename pa_plain<decltype(V{}[0])>::type element;
   static constexpr int lanes = (int)(sizeof(V) / sizeof(element));
   typedef pa_vec<typename pa_int_of_size<sizeof(element)>::s, lanes> mask;
