@@ -268,3 +268,36 @@ def test_reduced_columns() -> None:
         with asc.device("model"):
             sums_of_row_pairs(*copies)
         np.testing.assert_allclose(copies[1], made, rtol=1e-4, atol=1e-4)
+
+
+@asc.kernel
+def turned(x: asc.tensor, y: asc.tensor):
+    for i, j in asc.parallel_for_grid(y.shape[0], y.shape[1]):
+        y[i, j] = x[j, i] + y[i, j]
+
+
+@asc.kernel
+def stacks_turned(x: asc.float32[B, H, W]) -> asc.float32[B, W, H]:
+    return asc.transpose(x, (0, 2, 1)) * 2.0
+
+
+@asc.kernel
+def symmetric(x: asc.float32[N, N]):
+    return (x + x.T) * 0.5
+
+
+def test_rows_and_columns_exchanged() -> None:
+    for h, w in ((0, 3), (1, 1), (3, 7), (31, 9), (50, 257), (300, 65), (2, 5001)):
+        for dtype in (np.float32, np.float16, np.int32, np.uint8):
+            x, y = numbers(dtype, h, w), numbers(dtype, w, h)
+            gives(turned, [x, y], [x.T + y])
+        stack = numbers(np.float32, 3, h, w)
+        with asc.device("model"):
+            np.testing.assert_array_equal(stacks_turned(stack), stack.transpose(0, 2, 1) * 2)
+    on_vector(turned, [x, y])
+    on_vector(stacks_turned)
+    for n in (1, 8, 65, 200):
+        x = numbers(np.float32, n, n)
+        with asc.device("model"):
+            np.testing.assert_array_equal(symmetric(x), (x + x.T) * np.float32(0.5))
+    on_vector(symmetric)

@@ -16,7 +16,7 @@ from pyasc.ir.dialects import arith, asc, asc_vector, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
-from pyasc.passes.analysis.ascend_tensors import buffer_of, elements_of
+from pyasc.passes.analysis.ascend_tensors import buffer_of, elements_of, pitch_of
 from pyasc.passes.analysis.ascend_vector import local, recast
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import Instruction
@@ -41,11 +41,13 @@ def gather_bytes(instructions: Iterable[Instruction]) -> int:
                 made.add(("pick", stride, each.target.dtype.bytes))
         elif each.fn == "weave":
             made.add(("weave", int(each.mode), each.target.dtype.bytes))
+        elif each.fn == "turn":
+            made.add(("turn", 2, each.target.dtype.bytes))
         elif each.fn == "scan":
             made |= {("pick", 1, each.target.dtype.bytes), ("scan", 2, each.target.dtype.bytes)}
     # Those of woven parts are computed with a second buffer; walking backwards, they are counted in a second one from
     # the last element of a tile.
-    numbers = {"weave": 2, "scan": 1}
+    numbers = {"weave": 2, "scan": 1, "turn": 1}
     return sum(OFFSET_BYTES * (numbers[kind] * n if kind in numbers else 1 + (n < 0)) for kind, n, _ in made)
 
 
@@ -121,6 +123,47 @@ def weave(methods: Methods, tensors: TensorMap, op: tile_lanes.Weave) -> None:
     places = _places(methods.phase, op.count, op.width, dtype_of(target.type))
     count = binary(at, "mul", methods.phase.value(op.sizes[0]), op.count)
     gather_from(at, target, source, get_offsets(at, places, length, "offsets"), 0, count)
+
+
+def turn(methods: Methods, tensors: TensorMap, op: tile.Transpose) -> None:
+    """Rows and columns exchanged."""
+    at, length = tensors.at, _length(op.target)
+    target, source = tensors.of(op.target), tensors.of(op.source)
+    pitches = [methods.phase.value(pitch_of(each)) for each in (op.target, op.source)]
+    places = _turned_places(methods.phase, length, pitches, dtype_of(target.type).bytes)
+    count = binary(at, "mul", methods.phase.value(op.sizes[1]), pitches[0], "total")
+    gather_from(at, target, source, get_offsets(at, places, length, "offsets"), 0, count)
+
+
+def _turned_places(phase: PhaseLowering, length: int, pitches: list[Value], bytes_: int) -> Value:
+    """A buffer with the byte offset of each element of a tile in the one it is turned from."""
+    key = (length, -bytes_, -1)
+    if key not in phase.prologue.made:
+        buffer, scratch = own_buffer(phase, "places", length), own_buffer(phase, "row", length)
+        phase.prologue.made[key] = buffer
+
+        def fill(at: Builder) -> None:
+            places, row = get_offsets(at, buffer, length, "places"), get_offsets(at, scratch, length, "row")
+            _turned_offsets(at, places, row, (pitches[0], pitches[1], bytes_, length))
+
+        phase.prologue.fills.append(fill)
+    return phase.prologue.made[key]
+
+
+def _turned_offsets(at: Builder, places: Value, row: Value, shape: tuple[Value, Value, int, int]) -> None:
+    """Column * turned + row, in bytes, where the row is number // pitch and the column what is left of the number."""
+    pitch, turned, bytes_, length = shape
+    one = at.value(arith.Constant.of(1.0, dtypes.f32))
+    by = at.value(arith.Cast.to(pitch, dtypes.f32))
+    _quotients(at, row, at.value(arith.Elementwise(fn="div", args=[one, by]), "reciprocal"), length)
+    _count_up(at, places, length)
+    step = binary(at, "mul", turned, bytes_, "step")
+    less = binary(at, "sub", index(at, bytes_), binary(at, "mul", step, pitch))
+    _scaled(at, places, at.value(arith.Cast.to(step, dtypes.i32)), length)
+    _scaled(at, row, at.value(arith.Cast.to(less, dtypes.i32)), length)
+    _barrier(at)
+    amount = [index(at, length)]
+    at.insert(asc_vector.Binary(call="Add", dst=places, src0=places, src1=row, amount=amount))
 
 
 def _length(line: Value) -> int:
@@ -201,21 +244,26 @@ def _weave_offsets(at: Builder, places: Value, number: Value, shape: tuple[int, 
     """The number of each element, bytes * (number % count * width + number // count), by quotients of float32."""
     count, width, bytes_ = shape
     length = count * width
-    half = at.value(arith.Constant.of(0.5, dtypes.f32))
-    quotient = recast(at, number, dtypes.f32)
-    at.insert(asc_vector.CreateVecIndex(dst=quotient, first=half, count=index(at, length)))
-    _barrier(at)
-    by = at.value(arith.Constant.of(1.0 / count, dtypes.f32))
     amount = [index(at, length)]
-    at.insert(asc_vector.TensorScalar(call="Muls", dst=quotient, src=quotient, scalar=by, amount=amount))
-    _barrier(at)
-    at.insert(asc_vector.Cast(dst=number, src=quotient, amount=amount, mode="CAST_FLOOR"))
+    _quotients(at, number, at.value(arith.Constant.of(1.0 / count, dtypes.f32)), length)
     _count_up(at, places, length)
     # number * width + quotient * (1 - count * width), in bytes.
     _times(at, places, bytes_ * width, length)
     _times(at, number, bytes_ * (1 - count * width), length)
     _barrier(at)
     at.insert(asc_vector.Binary(call="Add", dst=places, src0=places, src1=number, amount=amount))
+
+
+def _quotients(at: Builder, number: Value, reciprocal: Value, length: int) -> None:
+    """Counters divided by a number and rounded down, by float32 that is exact enough below 2^22."""
+    half = at.value(arith.Constant.of(0.5, dtypes.f32))
+    quotient, amount = recast(at, number, dtypes.f32), [index(at, length)]
+    at.insert(asc_vector.CreateVecIndex(dst=quotient, first=half, count=index(at, length)))
+    _barrier(at)
+    by = asc_vector.TensorScalar(call="Muls", dst=quotient, src=quotient, scalar=reciprocal, amount=amount)
+    at.insert(by)
+    _barrier(at)
+    at.insert(asc_vector.Cast(dst=number, src=quotient, amount=amount, mode="CAST_FLOOR"))
 
 
 def _count_up(at: Builder, offsets: Value, length: int) -> None:
@@ -225,7 +273,10 @@ def _count_up(at: Builder, offsets: Value, length: int) -> None:
 
 
 def _times(at: Builder, offsets: Value, factor: int, length: int) -> None:
-    by = at.value(arith.Constant.of(factor, dtypes.i32))
+    _scaled(at, offsets, at.value(arith.Constant.of(factor, dtypes.i32)), length)
+
+
+def _scaled(at: Builder, offsets: Value, by: Value, length: int) -> None:
     amount = [index(at, length)]
     at.insert(asc_vector.TensorScalar(call="Muls", dst=offsets, src=offsets, scalar=by, amount=amount))
 

@@ -14,11 +14,9 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
 from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
-from pyasc.passes.analysis.ascend_histograms import tally, totals
-from pyasc.passes.analysis.ascend_lanes import gather, pick, weave
+from pyasc.passes.analysis.ascend_lane_calls import lane_call
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
-from pyasc.passes.analysis.ascend_scans import scan
 from pyasc.passes.analysis.ascend_tensors import (
     Holder,
     Resource,
@@ -348,24 +346,11 @@ class Methods:
             at.insert(asc.Flag(call=call, id=id_))
 
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
-        match op:
-            case tile.Repeat():
-                self._repeat(tensors, op)
-            case tile_lanes.Pick():
-                pick(self, tensors, op)
-            case tile_lanes.Weave():
-                weave(self, tensors, op)
-            case tile_lanes.Tally():
-                tally(self, tensors, op)
-            case tile_lanes.Totals():
-                totals(self, tensors, op)
-            case tile_lanes.Scan():
-                scan(self, tensors, op)
-            case tile.Gather():
-                gather(tensors, op, self.count_of(tensors.at, op))
-            case _:
-                assert isinstance(op, Vector)
-                self._elements(tensors, op)
+        if isinstance(op, tile.Repeat):
+            self._repeat(tensors, op)
+        elif not lane_call(self, tensors, op):
+            assert isinstance(op, Vector)
+            self._elements(tensors, op)
 
     def _elements(self, tensors: TensorMap, op: Vector) -> None:
         """What is one call for all elements, or one for each 256 bytes of the rows."""
@@ -396,7 +381,7 @@ class Methods:
             case tile.Reduce() | tile.Fold():
                 raise AssertionError(op.name)
 
-    def count_of(self, at: Builder, op: Vector | tile_lanes.Pick | tile.Gather) -> Value:
+    def count_of(self, at: Builder, op: Vector | tile_lanes.Pick | tile.Gather | tile.Transpose) -> Value:
         """How many elements a call covers: with rows, all of them up to where the next row would start."""
         sizes = [self.phase.value(size) for size in op.sizes]
         if len(sizes) == 1:

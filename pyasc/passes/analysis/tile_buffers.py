@@ -129,7 +129,7 @@ def _fresh(target: Register) -> Slot:
 
 def can_overwrite(instruction: Instruction) -> bool:
     """Whether the target of an instruction may be one of its sources, byte for byte."""
-    return instruction.fn not in (*ADVANCED, "reduce", "pick", "weave", "gather", "scan")
+    return instruction.fn not in (*ADVANCED, "reduce", "pick", "weave", "gather", "scan", "turn")
 
 
 def scratch_bytes(instructions: Iterable[Instruction]) -> int:

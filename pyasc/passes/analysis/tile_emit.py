@@ -273,6 +273,8 @@ class TileEmitter:
                 op = tile_lanes.Scan(
                     source=args[0], carry=carry, target=target, sizes=sizes, fn=each.mode, axis=along
                 )
+            case "turn":
+                op = tile.Transpose(source=args[0], target=target, sizes=sizes[::-1], axes=(1, 0))
             case "gather":
                 op = tile.Gather(source=args[0], indices=args[1], target=target, sizes=sizes, in_bytes=True)
             case "weave":

@@ -11,6 +11,8 @@ from pyasc.passes.analysis.tile_legalise import Legaliser
 from pyasc.passes.analysis.tile_program import Instruction, Register
 
 _WIDE = "wide "
+TURNED = "turned"
+"""What a register covers that holds all of a tile with its rows and columns exchanged."""
 
 
 def wide(stride: int) -> str:
@@ -41,6 +43,21 @@ class Picks:
         byte = self.cast(made, dtype)
         self.halves[byte] = made
         return byte
+
+    def turned(self, held: Register) -> Register:
+        """Rows and columns exchanged."""
+        dtype = held.dtype
+        through = dtypes.f16 if dtype.bits == 8 else dtype
+        source = held if through is dtype else self.cast(held, through)
+        target = Register(through, held.name)
+        made = Instruction("turn", target, (source,), loc=self.legaliser.loc)
+        known = next(
+            (e for e in self.legaliser.program.instructions if e.fn == "turn" and e.args == (source,)), None
+        )
+        if known is None:
+            self.legaliser.program.instructions.append(made)
+        done = target if known is None else known.target
+        return done if through is dtype else self.cast(done, dtype)
 
     def cast(self, source: Register, dtype: DType) -> Register:
         """Between bytes and halves, which hold all of them."""

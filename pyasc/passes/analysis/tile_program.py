@@ -41,7 +41,8 @@ Operand = Register | Value
 class Instruction:
     """`fn` is a function of the number table, or `"cast"`, `"fill"`, `"move"`, `"index"`, `"reduce"`; `"pick"` (`mode`
     is the stride and the phase) and `"weave"` of elements that change places, `"gather"` (a table and byte offsets);
-    `"scan"` for running values (`mode` is what combines them);
+    `"turn"` for rows and columns that change
+    places, `"scan"` for running values (`mode` is what combines them);
     or what stands around instructions that are run again: `"repeat"` (a mask and what is all ones, or what is all ones;
     how often) and `"end"`.
 

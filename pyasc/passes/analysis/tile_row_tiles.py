@@ -27,7 +27,7 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_gathered_rows import insert_rows
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_picks import wide, width_of
+from pyasc.passes.analysis.tile_picks import TURNED, wide, width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction, Register
 
 MAX_STRIDE = 255
@@ -35,6 +35,8 @@ MAX_ROWS = 248
 """Repeats are counted in 8 bits, and Brcb takes 8 rows at a time."""
 MAX_COPY_ROWS = 4095
 COLUMN_ELEMENTS = 256
+TURNED_COLUMNS = 128
+"""Columns of a tile of which some array is read with rows and columns exchanged."""
 SPREAD_BYTES = MAX_ROWS * BLOCK_BYTES
 SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
 
@@ -42,7 +44,7 @@ SPACED_BYTES = COLUMN_ELEMENTS * BLOCK_BYTES
 def by_row(instruction: Instruction) -> bool:
     """Whether an instruction treats rows one by one: it reduces, or repeats one value a row or one row for all."""
     return instruction.fn == "reduce" or any(
-        source.cover != instruction.target.cover and width_of(source.cover) == 1
+        source.cover not in (instruction.target.cover, TURNED) and width_of(source.cover) == 1
         for source in instruction.sources
     )
 
@@ -86,8 +88,16 @@ class RowTiles:
         for slot in slots:
             if slot.cover in self.wide:
                 per_element += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
+        self.turned = any(slot.cover == TURNED for slot in slots)
+        if self.turned:
+            # Rows of a turned tile start blocks, which the last of them may not fill.
+            turned = [s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == TURNED]
+            fixed += sum(turned) * TURNED_COLUMNS * self.unit
+            per_element += sum(turned)
         self.tile = max(int((ub - fixed) / per_element) // 256 * 256, 256)
         self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
+        if self.turned:
+            self.longest = min(self.longest, TURNED_COLUMNS)
         self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
 
     def shape(self, at: Builder, piece: Value) -> None:
@@ -98,17 +108,20 @@ class RowTiles:
         capacity = at.value(arith.Constant.of(self.tile, I64), "TILE")
         fitting = at.value(arith.Elementwise(fn="floordiv", args=[capacity, self.pitch]), "fitting")
         self.rows = binary(at, "minimum", fitting, named(at, self.most_rows, "MAX_ROWS"), "tileRows")
+        if self.turned:
+            self.turned_pitch = binary(at, "mul", ceil_div(at, self.rows, block), block, "turnedPitch")
 
     def filled(self, at: Builder, dims: Sequence[Value], count: Value, width: Value) -> TileEmitter:
         """Copy a tile in from the point `dims` and run the program on it."""
         one = index(at, 1)
+        turned = [self.pitch, self.turned_pitch] if self.turned else []
         pitches = {cover: binary(at, "mul", self.pitch, width_of(cover)) for cover in self.wide}
         emitter = TileEmitter(
             at,
             self.assignment,
             self.depths,
             {
-                **dict.fromkeys(self.wide, (None, None)),
+                **dict.fromkeys((*self.wide, TURNED), (None, None)),
                 FULL: (None, None),
                 ROW: (1, None),
                 COLUMN: (COLUMN_ELEMENTS, 1),
@@ -116,6 +129,7 @@ class RowTiles:
             },
             {
                 **{cover: [self.rows, pitch] for cover, pitch in pitches.items()},
+                TURNED: turned,
                 FULL: [self.rows, self.pitch],
                 ROW: [self.pitch],
                 COLUMN: [],
@@ -123,6 +137,7 @@ class RowTiles:
             },
             {
                 **{cover: self.tile * width_of(cover) for cover in self.wide},
+                TURNED: self.tile + TURNED_COLUMNS * self.unit,
                 FULL: self.tile,
                 ROW: self.longest,
                 COLUMN: COLUMN_ELEMENTS,
@@ -130,6 +145,7 @@ class RowTiles:
             },
             {
                 **{cover: [count, binary(at, "mul", width, width_of(cover))] for cover in self.wide},
+                TURNED: [width, count],
                 FULL: [count, width],
                 ROW: [one, width],
                 COLUMN: [count, one],
@@ -171,6 +187,8 @@ class RowTiles:
         column, row = self.work.column, self.work.column - 1
         if row >= 0 and sum(bool(expr.coefficient(row)) for expr in access.map.results) > 1:
             return self._diagonal(at, access, dims, count)
+        if access.register.cover == TURNED:
+            column, row, count, width = row, column, width, count
         one = index(at, 1)
         offsets = [materialise(e, dims, self.work.nest.symbols, at) for e in access.map.results]
         sizes, steps, axes = [one] * len(offsets), [one] * len(offsets), [-1, -1]

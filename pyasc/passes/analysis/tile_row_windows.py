@@ -16,7 +16,8 @@ from pyasc.ir.sizes import Dim, lift, simplify
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_picks import Picks, wide
+from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_picks import TURNED, Picks, wide
 from pyasc.passes.analysis.tile_program import Register
 from pyasc.passes.analysis.walks import MAX_STRIDE
 
@@ -44,7 +45,38 @@ class RowWindows:
     def __post_init__(self) -> None:
         self.picks = Picks(self.builder.legaliser)
 
-    def read(self, ref: Value, map_: AffineMap, backwards: bool) -> Register | None:
+    def read(self, ref: Value, map_: AffineMap, lines: bool) -> Register | None:
+        """The register of an access whose columns are not side by side.
+
+        Where lines are taken one by one, they may run backwards. Raises NotVector for rows that are none of a tile.
+        """
+        row = self.column - 1
+        rows = [e for e in map_.results if row >= 0 and e.coefficient(row)]
+        if not lines and self._is_turned(ref, map_):
+            register = self.builder.read(ref, map_, ref.name, TURNED)
+            return self.picks.turned(register)
+        made = self._in_a_run(ref, map_, backwards=lines)
+        if made is not None and not lines and (len(rows) != 1 or rows[0].coefficient(row) < 0):
+            raise refuse(f"rows of `{ref.name}` that are no rows of a tile", self.builder.legaliser.loc)
+        return made
+
+    def _is_turned(self, ref: Value, map_: AffineMap) -> bool:
+        """Whether the rows of a tile lie side by side, and columns are rows of the array."""
+        assert isinstance(ref.type, RefType)
+        row, last = self.column - 1, len(map_.results) - 1
+        if row < 0 or ref.type.layout != "row" or dtype_of(ref.type).bits > 32:
+            return False
+        columns = [i for i, e in enumerate(map_.results) if e.coefficient(self.column)]
+        rows = [i for i, e in enumerate(map_.results) if e.coefficient(row)]
+        return (
+            rows == [last]
+            and len(columns) == 1
+            and columns[0] != last
+            and map_.results[last].coefficient(row) == 1
+            and map_.results[columns[0]].coefficient(self.column) == 1
+        )
+
+    def _in_a_run(self, ref: Value, map_: AffineMap, backwards: bool) -> Register | None:
         """The register of an access whose columns are some elements apart, or run backwards where that may be."""
         place = self._place(ref, map_)
         if place is None or place.stride in (0, 1) or abs(place.stride) > MAX_STRIDE:

@@ -359,20 +359,12 @@ class _Reader:
         return self.builder.loaded(register, dtype_of(ref.type))
 
     def _apart(self, ref: Value, map_: AffineMap) -> Register | None:
-        """The register of columns that do not lie side by side, but in one run that nobody writes."""
+        """The register of columns that do not lie side by side, but in a run or in rows that nobody writes."""
         if not self.work.nest.is_invariant(ref) or any(may_alias(ref, each) for each in self.outputs):
             return None
         if self.work.windows is None:
             self.work.windows = RowWindows(self.builder, self.at, self.work.column)
-        made = self.work.windows.read(ref, map_, backwards=self.lines)
-        rows = [e for e in map_.results if self.work.rows and e.coefficient(self.work.column - 1)]
-        if (
-            made is not None
-            and not self.lines
-            and (len(rows) != 1 or rows[0].coefficient(self.work.column - 1) < 0)
-        ):
-            raise refuse(f"rows of `{ref.name}` that are no rows of a tile", self.legaliser.loc)
-        return made
+        return self.work.windows.read(ref, map_, self.lines)
 
     def _invariant(self, ref: Value, map_: AffineMap) -> Value:
         where = [materialise(e, (), self.work.nest.symbols, self.at) for e in map_.results]
