@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the model of a core costs on this machine: `python -m benchmarks.bench_model`.
 
-The bars are issue B's. All but the first two rows are in processor time of one thread, as the model has one, and what
-is compared is run in turns: the machine may be busy with something else.
+The bars are issue B's. All but the second row are in processor time of one thread, as the model has one, and what is
+compared is run in turns: the machine may be busy with something else.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
+import shutil
 import statistics
 import tempfile
 import time
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from pyasc.model.build import argv_compiler, build_kernel
+from pyasc.model.build import argv_compiler, build_kernel, core_library
 
 FILES = Path(__file__).parents[1] / "docs" / "kernels"
 RUNS = 15
@@ -41,18 +43,33 @@ ELEMENTWISE = {
 }
 
 
-def compile_seconds(cache: Path) -> float:
-    """Median seconds to compile a kernel text that was not seen before."""
+def compile_seconds() -> tuple[float, float]:
+    """Median seconds to compile a kernel text that was not seen before, and those of them on processors."""
+    from pyasc.runtime.model import model_cache
+    from pyasc.runtime.toolchain import default_toolchain
+
+    toolchain = default_toolchain()
+    compiler = argv_compiler((*toolchain.library_argv, *toolchain.meaning_flags))
     text = (FILES / "softmax.ascendc.cpp").read_text()
-    used: list[float] = []
-    for turn in range(RUNS + 1):
-        source = cache / f"fresh{turn}.cpp"
-        source.write_text(f"{text}\n// {time.time_ns()}\n")
-        start = time.perf_counter()
-        build_kernel(source, cache, argv_compiler(["g++"]))
-        used.append(time.perf_counter() - start)
-    # The first one builds the core library, which is made once a machine.
-    return statistics.median(used[1:])
+    elapsed: list[float] = []
+    busy: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        # The core library is made once a machine.
+        shutil.copy(core_library(model_cache(), compiler, toolchain.identity), cache)
+        for turn in range(RUNS):
+            source = cache / f"fresh{turn}.cpp"
+            source.write_text(f"{text}\n// {time.time_ns()}\n")
+            start, before = time.perf_counter(), _children_seconds()
+            build_kernel(source, cache, compiler, toolchain.identity)
+            elapsed.append(time.perf_counter() - start)
+            busy.append(_children_seconds() - before)
+    return statistics.median(elapsed), statistics.median(busy)
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def elementwise(name: str) -> Any:
@@ -153,11 +170,9 @@ class Row:
 
 def compile_row() -> Row:
     """How long a kernel takes to compile."""
-    with tempfile.TemporaryDirectory() as cache:
-        seconds = compile_seconds(Path(cache))
-    return Row(
-        "a kernel compiled for the model", f"{seconds:.3f} s", f"under {COMPILE_BAR} s", seconds < COMPILE_BAR
-    )
+    elapsed, busy = compile_seconds()
+    measured = f"{busy:.3f} s ({elapsed:.3f} s elapsed)"
+    return Row("a kernel compiled for the model", measured, f"under {COMPILE_BAR} s", busy < COMPILE_BAR)
 
 
 def launch_row() -> Row:
