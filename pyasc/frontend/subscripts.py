@@ -199,7 +199,7 @@ def store(v: Visitor, target: ast.Subscript, value: Val) -> None:
 
         scatter(v, _whole(v, owner), indices, value, target)
         return
-    write_whole(v, _part(v, owner, indices, target), value)
+    write_whole(v, _part(v, owner, indices, target), value, target)
 
 
 def _part(v: Visitor, owner: Val, indices: Sequence[Val], target: ast.Subscript) -> Val:
@@ -310,8 +310,8 @@ def _as_element(v: Visitor, value: Val, dtype: DType) -> Val:
     return numeric.cast_to(v, value, dtype)
 
 
-def write_whole(v: Visitor, target: Val, value: Val) -> None:
-    """Fill an array from a number or an array that broadcasts to it."""
+def write_whole(v: Visitor, target: Val, value: Val, node: ast.AST | None = None) -> None:
+    """Fill an array from a number or an array that broadcasts to it; `node` is where that is said."""
     array = _whole(v, target)
     if not array.shape:
         store_element(v, array, [], value)
@@ -327,7 +327,10 @@ def write_whole(v: Visitor, target: Val, value: Val) -> None:
     _fits_into(v, found, array)
     data = numeric.elements(v, found, array.dtype, array.shape, (array,))
     mark_written(v, array.ref)
-    v.stores.add(v.emit.insert(tensor.Write(value=data, ref=array.ref)))
+    op = v.emit.insert(tensor.Write(value=data, ref=array.ref))
+    if node is not None:
+        op.loc = v.location(node)
+    v.stores.add(op)
 
 
 def _fits_into(v: Visitor, value: Val, array: Array) -> None:

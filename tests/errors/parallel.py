@@ -150,3 +150,39 @@ def k(x: asc.float32[N], i: int):
     for j in asc.parallel_for(8):
         x[i] = j
 #       ^ PA0603: every iteration of this parallel loop writes the same element of `x`
+
+#: the same part of an array
+@asc.kernel
+def k(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[:] = x[i]
+#       ^ PA0603: iterations 0 and 1 of this parallel loop write the same element of `y`
+
+#: slices that overlap
+@asc.kernel
+def k(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[i:i + 2] = x[i]
+#       ^ PA0603: iterations 0 and 1 of this parallel loop write the same element of `y`
+
+#: a quotient of the counter
+@asc.kernel
+def k(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[i // 2] = x[i]
+#       ^ PA0603: iterations 0 and 1 of this parallel loop write the same element of `y`
+
+#: a remainder of the counter
+@asc.kernel
+def k(x: asc.float32[8], y: asc.float32[8]):
+    for i in asc.parallel_for(8):
+        y[i % 4] = x[i]
+#       ^ PA0603: iterations 0 and 4 of this parallel loop write the same element of `y`
+
+#: a sum of what others write
+@asc.kernel
+def k(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[i] = asc.sum(x[i:i + 2])
+        x[i] = 0.0
+#       ^ PA0603: iteration 0 of this parallel loop reads an element of `x` that iteration 1 writes

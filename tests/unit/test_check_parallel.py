@@ -142,6 +142,8 @@ COUNTED = {
     "smallest": ("y[min(i, 3)] = 1.0", 5, 4, (3, 4)),
     "distance": ("y[abs(i - 3)] = 1.0", 5, 4, (2, 4)),
     "rows": ("a[i % 3, 1] = 1.0", 4, 3, (0, 3)),
+    "condition": ("if i > 4: y[0] = 1.0", 7, 6, (5, 6)),
+    "other condition": ("if i < 6: y[i] = 1.0\n        else: y[2] = 1.0", 7, 6, (2, 6)),
     "end of an axis": ("y[i - 2] = 1.0; y[i + 4] = 2.0", 7, 2, (0, 6)),
 }
 """Statements, a number of iterations with which some meet, one with which none do, and those that meet."""

@@ -178,6 +178,22 @@ class Iteration:
             raise Unknown
         return self.of(source)
 
+    def reaches(self, op: Operation) -> bool:
+        """Whether the branches around an operation lead to it in this iteration. Raises Unknown."""
+        inner = op
+        for parent in op.ancestors():
+            if parent is self.loop:
+                return True
+            if isinstance(parent, scf.If):
+                condition = self.of(parent.condition).as_constant
+                if condition is None:
+                    raise Unknown
+                side = parent.then if condition else parent.otherwise
+                if inner.parent is not side.block:
+                    return False
+            inner = parent
+        raise Unknown
+
     def boxes(self, op: Operation) -> Iterator[Box]:
         """What an operation reads and writes. Raises Unknown."""
         if not self.cut:

@@ -11,7 +11,7 @@ from pyasc.ir.record import Record
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.boxes import Box, Iteration, Span, Unknown
 from pyasc.passes.analysis.effects import root_of, written_refs
-from pyasc.passes.analysis.races import ASSOCIATIVE, always_runs, is_private, trip_count, updates
+from pyasc.passes.analysis.races import ASSOCIATIVE, is_private, trip_count, updates
 
 Access = mem.Load | mem.Store | mem.Atomic | mem.Copy | st.Apply
 
@@ -138,7 +138,9 @@ def _doubtful(loop: scf.For) -> list[Access]:
     """Unconditional accesses to arrays that are written, unless one index of them all is the loop's counter."""
     by_root: dict[Value, list[tuple[Access, Value]]] = {}
     for op in loop.nested():
-        if isinstance(op, (mem.Load, mem.Store, mem.Atomic, mem.Copy, st.Apply)) and always_runs(op, loop):
+        if isinstance(op, (mem.Load, mem.Store, mem.Atomic, mem.Copy, st.Apply)) and _counters_decide(
+            op, loop
+        ):
             for ref in () if isinstance(op, st.Apply) and op.guarded else _touched(op):
                 if not is_private(ref, loop):
                     by_root.setdefault(root_of(ref), []).append((op, ref))
@@ -148,6 +150,16 @@ def _doubtful(loop: scf.For) -> list[Access]:
         if written and not at_the_counter(accesses, loop):
             found |= dict.fromkeys(op for op, _ in accesses)
     return list(found)
+
+
+def _counters_decide(op: Operation, loop: scf.For) -> bool:
+    """Whether nothing but counted loops and branches stands between the operation and the loop."""
+    for parent in op.ancestors():
+        if parent is loop:
+            return True
+        if not isinstance(parent, (scf.For, scf.If)):
+            return False
+    return False
 
 
 def _touched(op: Access) -> list[Value]:
@@ -253,7 +265,7 @@ def _meeting(
 
 def _boxes(iteration: Iteration, op: Operation) -> list[Box]:
     try:
-        return list(iteration.boxes(op))
+        return list(iteration.boxes(op)) if iteration.reaches(op) else []
     except Unknown:
         return []
 

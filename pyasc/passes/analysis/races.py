@@ -53,7 +53,9 @@ def certain_race(loop: scf.For, polynomials: Polynomials) -> Race | None:
     if trip_count(loop) in (0, 1):
         return None
     exempt = {part for u in updates(loop, polynomials) if u.associative for part in (u.load, u.store)}
-    accesses = [op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and always_runs(op, loop)]
+    accesses = [
+        op for op in loop.nested() if isinstance(op, (mem.Load, mem.Store)) and _always_runs(op, loop)
+    ]
     shared = [op for op in accesses if not is_private(op.ref, loop)]
     for i, first in enumerate(shared):
         for second in shared[i:]:
@@ -98,7 +100,7 @@ def _equal(load: mem.Load, store: mem.Store, polynomials: Polynomials) -> bool:
     return all(polynomials.of(a) == polynomials.of(b) for a, b in pairs)
 
 
-def always_runs(op: Operation, loop: scf.For) -> bool:
+def _always_runs(op: Operation, loop: scf.For) -> bool:
     """Whether nothing but counted loops stands between the operation and the loop."""
     for parent in op.ancestors():
         if parent is loop:
