@@ -15,6 +15,10 @@ from pyasc import knobs
 from pyasc.ir import docs
 from pyasc.passes.docs import passes_page
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.kernels import language_sentences
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 ENVIRONMENT_HEAD = """\
@@ -41,6 +45,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "dialects.md": docs.dialects_page,
     "numbers.md": docs.numbers_page,
     "passes.md": passes_page,
+    "language-tests.md": language_sentences.page,
     **kernel_pages.PAGES,
     **error_pages.PAGES,
     "../pyasc/__init__.pyi": stubs.stub,

@@ -470,7 +470,7 @@ def page() -> str:
         "",
         "Each sentence of [language.md](language.md) with tests that hold it on the `cpu`, or before any",
         "device has a part in it, and on the `model`. Made from `tests/kernels/language_sentences.py` by",
-        "`python -m tests.kernels.language_sentences`; a sentence without a test fails",
+        "`make docs`; a sentence without a test fails",
         "`tests/kernels/test_language_page.py`.",
     ]
     section = ""
@@ -486,7 +486,3 @@ def page() -> str:
 
 def _listed(tests: tuple[str, ...]) -> str:
     return "-" if tests == (HOST,) else "<br>".join(f"`{each}`" for each in tests)
-
-
-if __name__ == "__main__":
-    TABLE.write_text(page(), encoding="utf-8")

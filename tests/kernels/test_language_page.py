@@ -69,7 +69,7 @@ def test_the_tests_exist_and_those_for_the_model_run_there() -> None:
 
 
 def test_the_table_is_in_sync() -> None:
-    assert TABLE.read_text(encoding="utf-8") == page(), "run python -m tests.kernels.language_sentences"
+    assert TABLE.read_text(encoding="utf-8") == page(), "run make docs"
 
 
 def _function(test: str) -> ast.FunctionDef | None:
