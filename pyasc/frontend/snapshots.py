@@ -9,7 +9,6 @@ are followed through the IR; a store that NumPy would show through the other nam
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from pyasc.frontend.numeric import operand
 from pyasc.frontend.sharing import buffer_of
@@ -55,16 +54,22 @@ def _is_followed(v: Visitor, value: Value) -> bool:
     return True
 
 
-@dataclass(eq=False)
 class _Copy:
     """One array of those that share memory in NumPy: a buffer, or a copy that was made by `op` of `parent`."""
 
-    parent: _Copy | None
-    op: Operation | None
-    noted: Snapshot | None = None
-    buffer: Value | None = None
-    stores: list[Operation] = field(default_factory=list)
-    reads: list[Operation] = field(default_factory=list)
+    def __init__(
+        self,
+        parent: _Copy | None,
+        op: Operation | None,
+        noted: Snapshot | None = None,
+        buffer: Value | None = None,
+    ) -> None:
+        self.parent = parent
+        self.op = op
+        self.noted = noted
+        self.buffer = buffer
+        self.stores: list[Operation] = []
+        self.reads: list[Operation] = []
 
     def path(self) -> list[_Copy]:
         """This array and what it is a copy of, the buffer that all began with last."""

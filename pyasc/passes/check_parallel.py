@@ -16,15 +16,19 @@ needs `asc.atomic_add`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pyasc.ir.core import Value
 from pyasc.ir.diagnostics import Diagnostic, Related, compile_error
 from pyasc.ir.dialects import mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.effects import is_local
-from pyasc.passes.analysis.meetings import Meeting, certain_meeting
 from pyasc.passes.analysis.races import Race, Update, certain_race, updates
 from pyasc.passes.base import Context, FunctionPass
+
+if TYPE_CHECKING:
+    from pyasc.passes.analysis.meetings import Meeting
 
 
 class CheckParallel(FunctionPass):
@@ -41,8 +45,8 @@ class CheckParallel(FunctionPass):
             race = certain_race(loop, polynomials)
             if race is not None:
                 found.append(_race(race, loop))
-            elif (meeting := certain_meeting(loop, polynomials)) is not None:
-                found.append(_meeting(meeting, loop))
+            else:
+                found += _meetings(loop, polynomials)
             found += [_update(u, loop) for u in updates(loop, polynomials) if _depends_on_data(u, loop)]
         if found:
             raise compile_error(*_first_of_each_place(found))
@@ -90,6 +94,14 @@ def _race(race: Race, loop: scf.For) -> Diagnostic:
         related=(*related, Related(loop.loc, "the parallel loop")),
         hint=_hint(writer.ref),
     )
+
+
+def _meetings(loop: scf.For, polynomials: Polynomials) -> list[Diagnostic]:
+    # Kernels without parallel loops do not pay for loading it.
+    from pyasc.passes.analysis.meetings import certain_meeting
+
+    meeting = certain_meeting(loop, polynomials)
+    return [] if meeting is None else [_meeting(meeting, loop)]
 
 
 def _meeting(meeting: Meeting, loop: scf.For) -> Diagnostic:

@@ -15,12 +15,11 @@ becomes `kind = "sequential"`, with a remark that says so.
 
 from __future__ import annotations
 
-from pyasc.ir.dialects import scf
+from pyasc.ir.dialects import scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.location import Location
 from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.dependence import find_conflict
-from pyasc.passes.analysis.meetings import shared_update
 from pyasc.passes.analysis.races import updates
 from pyasc.passes.analysis.ranges import Ranges
 from pyasc.passes.base import Context, FunctionPass
@@ -54,5 +53,9 @@ def _shared_update(loop: scf.For, polynomials: Polynomials, func: Func) -> Locat
     update = next(updates(loop, polynomials), None)
     if update is not None and find_conflict(loop, Ranges(func)) is not None:
         return update.store.loc
+    if not any(isinstance(op, st.Apply) for op in loop.nests()):
+        return None
+    from pyasc.passes.analysis.meetings import shared_update
+
     whole = shared_update(loop)
     return None if whole is None else whole.loc
