@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -292,6 +292,21 @@ def row(name: str, made: Count, reasons: list[str]) -> str:
     return f"| {name} | {made.total:,} | {parts} | {'; '.join(reasons)} |"
 
 
+WHY = {
+    "durbin": "two numbers are handed from step to step of a loop around everything, and known to the cores alone",
+    "nussinov": "branches on counters within the nest, and a maximum along a row that is still being made",
+    "compute": "all of it is arithmetic of 64-bit integers, which the vector unit has not",
+    "crc16": "every byte looks up a table at a place that depends on the byte before",
+    "nbody": "three sums of one row into three elements of another; branches around launches",
+    "azimint_hist": "a histogram counted in 64-bit integers, with indices that are computed from data",
+    "lenet": "a maximum of elements from every second row and column at once",
+    "channel_flow": "a loop that ends when the data has converged, so that one launch has to do all of it",
+    "vadv": "recurrences along a row with branches on the counter",
+}
+"""What is in the way for each kernel below `WANTED`."""
+
+WANTED = 0.9
+
 SUITES: dict[str, Sequence[Kernel]] = {
     "examples": EXAMPLES,
     "PolyBench": polybench.CASES,
@@ -313,15 +328,32 @@ def main(names: list[str]) -> int:
             print(lines[-1], flush=True)
     if names:
         return 0
-    whole = {name: made for suite in counts.values() for name, made in suite.items()}
+    # One name may stand for a kernel of two suites.
+    several = Counter(name for suite in counts.values() for name in suite)
+    whole = {
+        name if several[name] == 1 else f"{name} of {suite}": made
+        for suite, kernels in counts.items()
+        for name, made in kernels.items()
+    }
     summary = [row(suite, total(made.values()), [mean(made.values())]) for suite, made in counts.items()]
     summary.append(row("all", total(whole.values()), [mean(whole.values())]))
     largest = max(whole, key=lambda name: whole[name].total)
     rest = [made for name, made in whole.items() if name != largest]
     summary.append(row(f"all but `{largest}`, the largest", total(rest), [mean(rest)]))
     print("\n".join(summary))
-    PAGE.write_text(HEAD + "\n".join([*lines, *summary]) + "\n", encoding="utf-8")
+    PAGE.write_text(page([*lines, *summary], whole), encoding="utf-8")
     return 0
+
+
+def page(rows: Sequence[str], whole: Mapping[str, Count]) -> str:
+    """The page: the table, then the kernels that are mostly elsewhere."""
+    below = {name: made.share("vector", "cube") for name, made in whole.items() if made.total}
+    notes = [
+        f"- `{name}` ({100 * share:.1f} %): {WHY.get(name, 'not known')}"
+        for name, share in below.items()
+        if share < WANTED
+    ]
+    return HEAD + "\n".join([*rows, "", f"## Below {100 * WANTED:.0f} %", *notes]) + "\n"
 
 
 def total(counts: Iterable[Count]) -> Count:
