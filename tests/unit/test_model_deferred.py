@@ -42,3 +42,15 @@ def test_results_of_the_lanes() -> None:
     c = b * np.float32(2) + (a + b)
     np.testing.assert_array_equal(out[SIZE:], c)
     np.testing.assert_array_equal(out[:SIZE], np.maximum(a * (a + b), c))
+
+
+def test_a_launch_sees_nothing_of_the_one_before() -> None:
+    ones = np.ones(2 * SIZE, np.float32)
+    kernel = built(REFERENCE / "ops" / "deferred.cpp")
+
+    def launched(what: int) -> np.ndarray:
+        numbers = [Scalar(np.uint32(what)), Scalar(np.uint32(SIZE))]
+        return run(kernel, [source(ones), source(ones), Array(ones), *numbers], check=False).outputs[0]
+
+    assert np.isfinite(launched(0)).all()
+    assert set(launched(len(SEQUENCES))[:SIZE].view(np.uint32)) == {0xFFFFFFFF}

@@ -164,6 +164,7 @@ extern "C" __global__ __aicore__ void deferred(GM_ADDR x, GM_ADDR y, GM_ADDR out
     case 2: s.Widths(); break;
     case 3: s.Memory(); break;
     case 4: s.Masks(); break;
-    default: s.Scalars(); break;
+    case 5: s.Scalars(); break;
+    default: s.Store(s.a, 0); break;  // what nobody wrote
     }
 }
