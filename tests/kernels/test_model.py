@@ -335,8 +335,10 @@ def test_columns(kernel: Any) -> None:
 
 def test_remarks_name_the_line_and_the_reason() -> None:
     with asc.device("model"):
-        prefix(np.zeros(3, np.float32), np.zeros(3, np.float32))
-    assert any("runs on the scalar unit" in remark.message for remark in prefix.remarks)
+        collatz(np.zeros(3, np.int32), np.zeros(3, np.int32))
+    (remark,) = (each for each in collatz.remarks if "runs on the scalar unit" in each.message)
+    assert remark.loc.line == collatz.py_func.__code__.co_firstlineno + 5
+    assert remark.message.endswith("a loop that carries integers of 64 bits without a bound") and remark.hint
 
 
 @asc.kernel

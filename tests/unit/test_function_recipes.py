@@ -95,7 +95,7 @@ def test_a_recipe_keeps_the_bound_of_its_function(fn: str) -> None:
 @pytest.mark.parametrize("fn", ["sin", "acosh", "isinf"])
 def test_halves_are_computed_in_float32_and_rounded_once(fn: str) -> None:
     kernel = asc.kernel_from_source(
-        f"import pyasc as asc\n\ndef half(x: asc.float16[N]):\n    return asc.{fn}(x)\n"
+        f"import pyasc as asc\n\ndef halves(x: asc.float16[N]):\n    return asc.{fn}(x)\n"
     )
     module = kernel.specialise(kernel.types_of()).lowered("py").module
     run_passes(module, parse_pipeline("expand-functions"))
@@ -104,7 +104,7 @@ def test_halves_are_computed_in_float32_and_rounded_once(fn: str) -> None:
     with np.errstate(invalid="ignore"):
         expected = function(x.astype(np.float32))
     out = np.empty(5, np.bool_ if fn == "isinf" else np.float16)
-    interpret(module, "half", [x, out], {"N": 5})
+    interpret(module, "halves", [x, out], {"N": 5})
     np.testing.assert_array_equal(out, expected.astype(out.dtype))
 
 

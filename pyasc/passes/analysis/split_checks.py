@@ -44,12 +44,15 @@ def _inside(op: Operation, loop: scf.For) -> bool:
 
 
 def split_off(loop: scf.For) -> bool:
-    """Take all checks out of a nest, if every one of them may be asked before it."""
+    """Take all checks out of a nest, if they depend on data and every one of them may be asked before it."""
     found = [op for op in loop.walk() if isinstance(op, py.Check)]
     if not found or not _is_plain(loop):
         return False
     checks = _Checks(loop, found)
     if not all(_needs(checks, check) for check in found):
+        return False
+    # What follows from sizes and counters alone the host checks before the launch.
+    if not any(isinstance(op, mem.Load) for op in checks.slice):
         return False
     at = Builder.before(loop)
     at.loc = found[0].loc
