@@ -36,11 +36,14 @@ _MACROS = frozenset(
 )
 """Of compilers and of the C library, whichever of its headers come before a prototype."""
 
-_USED = frozenset(
-    """std fault failure begin end data captured size_t ptrdiff_t
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t""".split()
+_TYPES = frozenset(
+    """std size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t
+    uintptr_t""".split()
 )
-"""Types and variables that emitted C++ has in every function."""
+"""What emitted C++ uses everywhere."""
+
+_VARIABLES = frozenset("fault failure begin end data captured".split())
+"""What functions of the processor have besides."""
 
 _FUNCTIONS = frozenset(
     """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma
@@ -79,20 +82,25 @@ _VENDOR_TYPES = frozenset(
 """Types, enumerations and macros of the vendor's header that a function could not share a name with."""
 
 _LIKE_VENDORS = re.compile(r"[A-Z]+[a-z][A-Za-z0-9]*")
-_RESERVED = _KEYWORDS | _MACROS | _USED | _FUNCTIONS
+_RESERVED_INSIDE = _KEYWORDS | _MACROS | _TYPES
+_RESERVED = _RESERVED_INSIDE | _VARIABLES | _FUNCTIONS
 _RESERVED_ENTRIES = _LIBRARY | _VENDOR_TYPES
 
 
 @lru_cache(maxsize=4096)
 def identifier(hint: str) -> str:
     """A legal C++ identifier that keeps as much of `hint` as possible; of `pyasc.name`, the last part."""
+    return _identifier(hint, _RESERVED)
+
+
+def _identifier(hint: str, reserved: frozenset[str]) -> str:
     hint = hint.rpartition(".")[2]
     text = unicodedata.normalize("NFKD", hint)
     text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in text)
     text = re.sub("_+", "_", text).strip("_")
     if not text or text[0].isdigit():
         text = f"v{text}"
-    if text in _RESERVED or text.startswith(("pa_", "PA_", "pyasc_")) or text[:2] == "u0":
+    if text in reserved or text.startswith(("pa_", "PA_", "pyasc_")) or text[:2] == "u0":
         text += "_"
     return text
 
@@ -142,4 +150,5 @@ class VendorNames(Names):
     def _legal(self, hint: str) -> str:
         bare = hint.strip("_")
         taken = bare in _VENDOR_TYPES or _LIKE_VENDORS.fullmatch(bare) is not None
-        return identifier(f"{hint}_v" if taken else hint)
+        # Functions of C may be hidden: a kernel calls none of them.
+        return _identifier(f"{hint}_v" if taken else hint, _RESERVED_INSIDE)

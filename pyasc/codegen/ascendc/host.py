@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pyasc.codegen.ascendc.helpers import HELPERS
-from pyasc.codegen.ascendc.host_scalars import HOST_HELPERS, host_scalar
+from pyasc.codegen.ascendc.host_scalars import HOST_FUNCTIONS, HOST_HELPERS, host_scalar
 from pyasc.codegen.ascendc.inlining import hint_of, may_inline
 from pyasc.codegen.ascendc.render import INDENT, broken
 from pyasc.codegen.ascendc.spelling import CTYPES, literal
@@ -65,7 +65,7 @@ class _Writer:
         self.host = host
         self.entries = entries
         self.names = VendorNames()
-        for name in ("launch", "context", "failed"):
+        for name in ("launch", "context", "failed", *HOST_FUNCTIONS):
             self.names.reserve(name)
         self.texts: dict[Value, Expr] = {}
         self.lines: list[str] = []

@@ -22,6 +22,9 @@ _FUNCTIONS = {
     "rint": "rintf",
 }
 
+HOST_FUNCTIONS = frozenset(_FUNCTIONS.values())
+"""Functions of C that the expressions may call."""
+
 HOST_HELPERS = {
     "Truncated": """// A conversion to integers that saturates; NaN becomes 0.
 template <typename T>

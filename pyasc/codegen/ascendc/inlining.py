@@ -25,13 +25,18 @@ def _repeats(user: Operation) -> bool:
     return isinstance(user, arith.Elementwise) and user.fn in _REPEATED
 
 
+def lowered(name: str) -> str:
+    """A name with a small letter first, for one of several words: `aQueue` for the queue of `A`."""
+    return name[:1].lower() + name[1:]
+
+
 def hint_of(value: Value) -> str:
     """What a value without a name is called: after what it is made of."""
     match value.op:
         case arith.Cast(value=source):
             return source.name or hint_of(source)
         case asc.GetValue(tensor=tensor):
-            return f"{tensor.name}Value"
+            return f"{lowered(tensor.name)}Value"
         case arith.Elementwise(fn=fn, args=args):
             return _result_hint(fn, args)
         case _:
@@ -42,7 +47,7 @@ def _result_hint(fn: str, args: Sequence[Value]) -> str:
     number = args[1].op.value if len(args) == 2 and isinstance(args[1].op, arith.Constant) else None
     if fn in ("add", "sub") and args[0].name and isinstance(number, int):
         less = (number < 0) == (fn == "add")
-        return f"{args[0].name[0].lower()}{args[0].name[1:]}{'Minus' if less else 'Plus'}{abs(number)}"
+        return f"{lowered(args[0].name)}{'Minus' if less else 'Plus'}{abs(number)}"
     return _RESULTS.get(fn, "value")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.contents import HANDLERS
+from pyasc.codegen.ascendc.inlining import lowered
 from pyasc.codegen.ascendc.spelling import CTYPES, element, literal, zero
 from pyasc.codegen.ascendc.statements import Statements
 from pyasc.codegen.cpp.nodes import Expr
@@ -184,15 +185,14 @@ class KernelLowering:
         for op in self.function.walk():
             match op:
                 case asc.Queue():
-                    depth = self.buffer_number(op.depth)
-                    self._member(
-                        op.queue, f"TQue<TPosition::{op.position}, {depth}>", op.queue.name or "queue"
-                    )
+                    type_ = f"TQue<TPosition::{op.position}, {self.buffer_number(op.depth)}>"
+                    self._member(op.queue, type_, lowered(op.queue.name or "queue"))
                 case asc.Buf():
-                    self._member(op.buffer, f"TBuf<TPosition::{op.position}>", op.buffer.name or "buffer")
+                    type_ = f"TBuf<TPosition::{op.position}>"
+                    self._member(op.buffer, type_, lowered(op.buffer.name or "buffer"))
                 case asc.SetGlobalBuffer():
                     hint = (op.tensor.name or op.base.name).rpartition(".")[2]
-                    self._member(op.tensor, f"GlobalTensor<{element(op.tensor)}>", f"{hint}Gm")
+                    self._member(op.tensor, f"GlobalTensor<{element(op.tensor)}>", lowered(f"{hint}Gm"))
                 case asc.FetchEventID():
                     self._member(op.id, "TEventID", f"event{op.event.replace('_', 'To')}")
                 case _:

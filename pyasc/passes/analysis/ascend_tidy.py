@@ -32,6 +32,7 @@ def tidy_methods(function: Func) -> None:
             if value.op is not None and 0 < _cost(value) <= _MOST:
                 _compute_inside(method, value)
         _merge(method.body.block, {})
+    _merge_arrays(function)
     _drop_unused(function)
 
 
@@ -83,6 +84,18 @@ def _merge(block: Block, known: dict[Hashable, Operation]) -> None:
         for region in op.regions:
             for inner in region.blocks:
                 _merge(inner, dict(known))
+
+
+def _merge_arrays(function: Func) -> None:
+    """One GlobalTensor for all that look at the same part of an array."""
+    known: dict[Hashable, Operation] = {}
+    for op in function.body.block:
+        if isinstance(op, (asc.SetGlobalBuffer, arith.Constant)):
+            # What the type says of the shape does not matter to the text.
+            part = (op.base, op.offset, *op.length) if isinstance(op, asc.SetGlobalBuffer) else key_of(op)
+            earlier = known.setdefault(part, op)
+            if earlier is not op:
+                op.replace_with(earlier.results)
 
 
 def _drop_unused(function: Func) -> None:

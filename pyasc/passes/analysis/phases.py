@@ -230,7 +230,7 @@ def hoist_buffers(phase: Func, taken: set[str]) -> None:
             continue
         if all(isinstance(extent, int) for extent in op.ref.type.shape):
             continue
-        name = unused(op.ref.name or "temporary", taken)
+        name = unused(op.ref.name or "workspace", taken)
         buffer = phase.body.block.add_arg(RefType(op.ref.type.shape, op.ref.type.dtype), name)
         op.replace_with([buffer])
         phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
@@ -316,4 +316,4 @@ def name_workspaces(kernel: Func, buffers: Sequence[mem.Alloc], names: dict[Valu
     for buffer in buffers:
         if isinstance(buffer.ref.type, RefType) and None in buffer.ref.type.shape:
             raise refuse("a temporary array whose size no size of the kernel gives", buffer.loc)
-        names[buffer.ref] = unused(buffer.ref.name or "temporary", taken)
+        names[buffer.ref] = unused(buffer.ref.name or "workspace", taken)

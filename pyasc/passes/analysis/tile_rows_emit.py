@@ -24,6 +24,7 @@ from pyasc.passes.analysis.tile_emit import (
     I64,
     binary,
     cores_for,
+    named,
     share,
 )
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
@@ -107,9 +108,9 @@ class _Rows:
     def _shape(self, at: Builder, columns: Value) -> None:
         piece = columns
         if not self.work.reduces:
-            piece = binary(
-                at, "maximum", binary(at, "minimum", columns, self.tiles.longest, "longest"), 1, "piece"
-            )
+            most = self.tiles.longest
+            strip = named(at, most, "TILE" if most == self.tiles.tile else "STRIP")
+            piece = binary(at, "maximum", binary(at, "minimum", columns, strip, "longest"), 1, "piece")
         self.columns, self.piece = columns, piece
         self.tiles.shape(at, piece)
 

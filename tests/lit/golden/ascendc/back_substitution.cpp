@@ -122,21 +122,21 @@ public:
         this->i = i;
         this->N = N;
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        UGm_v.SetGlobalBuffer((__gm__ float*)U);
+        uGm.SetGlobalBuffer((__gm__ float*)U);
         iPlus1 = i + 1;
     }
 
     __aicore__ inline void Process()
     {
         for (int64_t j = iPlus1; j < N; ++j) {
-            xGm.SetValue(i, xGm.GetValue(i) - UGm_v.GetValue(i * N + j) * xGm.GetValue(j));
+            xGm.SetValue(i, xGm.GetValue(i) - uGm.GetValue(i * N + j) * xGm.GetValue(j));
         }
         DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(xGm);
     }
 
 private:
     GlobalTensor<float> xGm;
-    GlobalTensor<float> UGm_v;
+    GlobalTensor<float> uGm;
     int64_t i = 0;
     int64_t N = 0;
     int64_t iPlus1 = 0;
@@ -157,8 +157,8 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)
     {
-        UGm_v.SetGlobalBuffer((__gm__ float*)U);
-        UValue_v = UGm_v.GetValue(i * N + i);
+        uGm.SetGlobalBuffer((__gm__ float*)U);
+        uValue = uGm.GetValue(i * N + i);
         const int64_t id = GetBlockIdx();
         const int64_t before = id + (id < 0 ? id : 0);
         const int64_t start = before * LINE_B32;
@@ -196,7 +196,7 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
-        Duplicate(x_1, UValue_v, count);
+        Duplicate(x_1, uValue, count);
         PipeBarrier<PIPE_V>();
         Div(x_1, x, x_1, count);
         xQueue_1.EnQue(x_1);
@@ -213,9 +213,9 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> xQueue_1;
-    GlobalTensor<float> UGm_v;
+    GlobalTensor<float> uGm;
     GlobalTensor<float> xGm;
-    float UValue_v = 0.0f;
+    float uValue = 0.0f;
     int64_t length = 0;
 };
 

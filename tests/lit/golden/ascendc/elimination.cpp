@@ -3,12 +3,12 @@
  *
  * Signature  elimination_1(A, k, N)
  *            float A[N, N], int64_t k, int64_t N
- * Tiling     AQueue_v 2 x 8192 + ABuf_v 1024 + tmpBuf 1024 + AQueue_v_1 2 x 8192 = 34816 B of UB
+ * Tiling     aQueue 2 x 8192 + aBuf 1024 + tmpBuf 1024 + aQueue_1 2 x 8192 = 34816 B of UB
  *
  * Signature  elimination_2(A, k, N)
  *            float A[N, N], int64_t k, int64_t N
- * Tiling     AQueue_v 2 x 35840 + AQueue_v_1 2 x 8192 + AQueue_v_2 2 x 8160 + ABuf_v 1024 + AQueue_v_3 2 x 35840 +
- *            ASpreadBuf_v 7936 = 185024 B of UB
+ * Tiling     aQueue 2 x 35840 + aQueue_1 2 x 8192 + aQueue_2 2 x 8160 + aBuf 1024 + aQueue_3 2 x 35840 + aSpreadBuf
+ *            7936 = 185024 B of UB
  */
 #include "kernel_operator.h"
 
@@ -16,6 +16,7 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t STRIP = 2040;    // most columns at once
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 8960;     // most elements at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
@@ -35,8 +36,8 @@ public:
     {
         this->k = k;
         this->N = N;
-        AGm_v.SetGlobalBuffer((__gm__ float*)A);
-        A_1 = AGm_v.GetValue(k * N + k);
+        aGm.SetGlobalBuffer((__gm__ float*)A);
+        A_1 = aGm.GetValue(k * N + k);
         const int64_t difference = N - k - 1;
         const int64_t rows = difference > 0 ? difference : 0;
         const int64_t id = GetBlockIdx();
@@ -48,11 +49,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        pipe->InitBuffer(AQueue_v, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(ABuf_v, 256 * sizeof(float));
+        pipe->InitBuffer(aQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aBuf, 256 * sizeof(float));
         pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
-        pipe->InitBuffer(AQueue_v_1, BUFFER_NUM, 2048 * sizeof(float));
-        AGm_v_1.SetGlobalBuffer((__gm__ float*)A);
+        pipe->InitBuffer(aQueue_1, BUFFER_NUM, 2048 * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -70,19 +70,19 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
-        LocalTensor<float> A = AQueue_v.AllocTensor<float>();
+        LocalTensor<float> A = aQueue.AllocTensor<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float),
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(A, AGm_v_1[(firstRow + k + 1) * N + k], copy, noPad);
-        AQueue_v.EnQue(A);
+        DataCopyPad(A, aGm[(firstRow + k + 1) * N + k], copy, noPad);
+        aQueue.EnQue(A);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
-        LocalTensor<float> A = AQueue_v.DeQue<float>();
-        LocalTensor<float> A_2 = AQueue_v_1.AllocTensor<float>();
-        LocalTensor<float> A_3 = ABuf_v.Get<float>();
+        LocalTensor<float> A = aQueue.DeQue<float>();
+        LocalTensor<float> A_2 = aQueue_1.AllocTensor<float>();
+        LocalTensor<float> A_3 = aBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         WholeReduceMax(A_3, A, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
@@ -91,25 +91,24 @@ private:
         Div(A_3, A_3, tmp, n);
         PipeBarrier<PIPE_V>();
         Brcb(A_2, A_3, CeilDiv<int64_t>(n, 8), {1, 8});
-        AQueue_v_1.EnQue(A_2);
-        AQueue_v.FreeTensor(A);
+        aQueue_1.EnQue(A_2);
+        aQueue.FreeTensor(A);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
-        LocalTensor<float> A = AQueue_v_1.DeQue<float>();
+        LocalTensor<float> A = aQueue_1.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0};
-        DataCopyPad(AGm_v_1[(firstRow + k + 1) * N + k], A, copy);
-        AQueue_v_1.FreeTensor(A);
+        DataCopyPad(aGm[(firstRow + k + 1) * N + k], A, copy);
+        aQueue_1.FreeTensor(A);
     }
 
-    TQue<TPosition::VECIN, BUFFER_NUM> AQueue_v;
-    TQue<TPosition::VECOUT, BUFFER_NUM> AQueue_v_1;
-    TBuf<TPosition::VECCALC> ABuf_v;
+    TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
+    TQue<TPosition::VECOUT, BUFFER_NUM> aQueue_1;
+    TBuf<TPosition::VECCALC> aBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
-    GlobalTensor<float> AGm_v;
-    GlobalTensor<float> AGm_v_1;
+    GlobalTensor<float> aGm;
     int64_t k = 0;
     int64_t N = 0;
     float A_1 = 0.0f;
@@ -145,19 +144,19 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        const int64_t longest = columns < 2040 ? columns : 2040;
+        const int64_t longest = columns < STRIP ? columns : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
-        pipe->InitBuffer(AQueue_v, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(AQueue_v_1, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(AQueue_v_2, BUFFER_NUM, 2040 * sizeof(float));
-        pipe->InitBuffer(ABuf_v, 256 * sizeof(float));
-        pipe->InitBuffer(AQueue_v_3, BUFFER_NUM, TILE * sizeof(float));
-        AGm_v.SetGlobalBuffer((__gm__ float*)A);
-        pipe->InitBuffer(ASpreadBuf_v, 8 * MAX_ROWS * sizeof(float));
+        pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aQueue_1, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aQueue_2, BUFFER_NUM, STRIP * sizeof(float));
+        pipe->InitBuffer(aBuf, 256 * sizeof(float));
+        pipe->InitBuffer(aQueue_3, BUFFER_NUM, TILE * sizeof(float));
+        aGm.SetGlobalBuffer((__gm__ float*)A);
+        pipe->InitBuffer(aSpreadBuf, 8 * MAX_ROWS * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -180,34 +179,34 @@ private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         const int64_t sum = column + k + 1;
-        LocalTensor<float> A = AQueue_v.AllocTensor<float>();
+        LocalTensor<float> A = aQueue.AllocTensor<float>();
         const int64_t product = (firstRow + k + 1) * N;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(A, AGm_v[product + sum], copy, noPad);
-        LocalTensor<float> A_1 = AQueue_v_1.AllocTensor<float>();
+        DataCopyPad(A, aGm[product + sum], copy, noPad);
+        LocalTensor<float> A_1 = aQueue_1.AllocTensor<float>();
         const DataCopyExtParams copy_1{static_cast<uint16_t>(n), sizeof(float),
                                        static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
-        DataCopyPad(A_1, AGm_v[product + k], copy_1, noPad);
-        LocalTensor<float> A_2 = AQueue_v_2.AllocTensor<float>();
+        DataCopyPad(A_1, aGm[product + k], copy_1, noPad);
+        LocalTensor<float> A_2 = aQueue_2.AllocTensor<float>();
         const DataCopyExtParams copy_2{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
-        DataCopyPad(A_2, AGm_v[k * N + sum], copy_2, noPad);
-        AQueue_v.EnQue(A);
-        AQueue_v_1.EnQue(A_1);
-        AQueue_v_2.EnQue(A_2);
+        DataCopyPad(A_2, aGm[k * N + sum], copy_2, noPad);
+        aQueue.EnQue(A);
+        aQueue_1.EnQue(A_1);
+        aQueue_2.EnQue(A_2);
     }
 
     __aicore__ inline void Compute(int64_t n, int64_t width)
     {
-        LocalTensor<float> A = AQueue_v.DeQue<float>();
-        LocalTensor<float> A_1 = AQueue_v_1.DeQue<float>();
-        LocalTensor<float> A_2 = AQueue_v_2.DeQue<float>();
-        LocalTensor<float> A_3 = AQueue_v_3.AllocTensor<float>();
-        LocalTensor<float> A_4 = ABuf_v.Get<float>();
+        LocalTensor<float> A = aQueue.DeQue<float>();
+        LocalTensor<float> A_1 = aQueue_1.DeQue<float>();
+        LocalTensor<float> A_2 = aQueue_2.DeQue<float>();
+        LocalTensor<float> A_3 = aQueue_3.AllocTensor<float>();
+        LocalTensor<float> A_4 = aBuf.Get<float>();
         WholeReduceMax(A_4, A_1, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> spread = ASpreadBuf_v.Get<float>();
+        LocalTensor<float> spread = aSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Brcb(spread, A_4, CeilDiv<int64_t>(n, 8), {1, 8});
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
@@ -220,29 +219,29 @@ private:
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Sub(A_3, A, A_3, total);
-        AQueue_v_3.EnQue(A_3);
-        AQueue_v.FreeTensor(A);
-        AQueue_v_1.FreeTensor(A_1);
-        AQueue_v_2.FreeTensor(A_2);
+        aQueue_3.EnQue(A_3);
+        aQueue.FreeTensor(A);
+        aQueue_1.FreeTensor(A_1);
+        aQueue_2.FreeTensor(A_2);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        LocalTensor<float> A = AQueue_v_3.DeQue<float>();
+        LocalTensor<float> A = aQueue_3.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(AGm_v[(firstRow + k + 1) * N + column + k + 1], A, copy);
-        AQueue_v_3.FreeTensor(A);
+        DataCopyPad(aGm[(firstRow + k + 1) * N + column + k + 1], A, copy);
+        aQueue_3.FreeTensor(A);
     }
 
-    TQue<TPosition::VECIN, BUFFER_NUM> AQueue_v;
-    TQue<TPosition::VECIN, BUFFER_NUM> AQueue_v_1;
-    TQue<TPosition::VECIN, BUFFER_NUM> AQueue_v_2;
-    TQue<TPosition::VECOUT, BUFFER_NUM> AQueue_v_3;
-    TBuf<TPosition::VECCALC> ABuf_v;
-    TBuf<TPosition::VECCALC> ASpreadBuf_v;
-    GlobalTensor<float> AGm_v;
+    TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_1;
+    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_2;
+    TQue<TPosition::VECOUT, BUFFER_NUM> aQueue_3;
+    TBuf<TPosition::VECCALC> aBuf;
+    TBuf<TPosition::VECCALC> aSpreadBuf;
+    GlobalTensor<float> aGm;
     int64_t k = 0;
     int64_t N = 0;
     int64_t columns = 0;

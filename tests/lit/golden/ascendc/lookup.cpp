@@ -442,13 +442,13 @@ public:
         const int64_t length = last - first;
         const int64_t product = first * 16;
         const int64_t product_1 = (first + length) * 16;
-        begin_ = product > 0 ? product : 0;
-        end_ = product_1 < N ? product_1 : N;
+        begin = product > 0 ? product : 0;
+        end = product_1 < N ? product_1 : N;
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t i = begin_; i < end_; ++i) {
+        for (int64_t i = begin; i < end; ++i) {
             const int64_t idxValue = static_cast<int64_t>(idxGm.GetValue(i));
             yGm.SetValue(i, tableGm.GetValue(idxValue < 0 ? idxValue + V : idxValue) * 2.0f);
         }
@@ -460,8 +460,8 @@ private:
     GlobalTensor<float> tableGm;
     GlobalTensor<float> yGm;
     int64_t V = 0;
-    int64_t begin_ = 0;
-    int64_t end_ = 0;
+    int64_t begin = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void lookup_5(GM_ADDR table, GM_ADDR idx, GM_ADDR y, int64_t V, int64_t N)

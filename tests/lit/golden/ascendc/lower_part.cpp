@@ -11,6 +11,7 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t STRIP = 2040;    // most columns at once
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 8448;     // most elements at once
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
@@ -46,14 +47,14 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < N ? stop : N;
         length = last - first;
-        const int64_t longest = N < 2040 ? N : 2040;
+        const int64_t longest = N < STRIP ? N : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(jBuf, 2040 * sizeof(int32_t));
+        pipe->InitBuffer(jBuf, STRIP * sizeof(int32_t));
         pipe->InitBuffer(iBuf, 256 * sizeof(int32_t));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(jBuf_1, TILE * sizeof(int32_t));

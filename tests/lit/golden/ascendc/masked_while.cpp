@@ -52,7 +52,7 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < H ? stop : H;
         const int64_t length = last - first;
-        end_ = first + length;
+        end = first + length;
         pipe->InitBuffer(iBuf, 128 * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
@@ -79,7 +79,7 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = first; row < end_; ++row) {
+        for (int64_t row = first; row < end; ++row) {
             Begin(row);
             for (int64_t column = 0; column < W; column += TILE) {
                 const int64_t left_1 = W - column;
@@ -149,7 +149,7 @@ private:
         LocalTensor<float> tmp_1 = tmpBuf_4.Get<float>();
         LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
         while (true) {
-            for (int64_t round_ = 0; round_ < 8; ++round_) {
+            for (int64_t round = 0; round < 8; ++round) {
                 PipeBarrier<PIPE_V>();
                 Maxs(t, n, limit_1, count);
                 PipeBarrier<PIPE_V>();
@@ -241,7 +241,7 @@ private:
     int64_t limit = 0;
     int64_t W = 0;
     int64_t first = 0;
-    int64_t end_ = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void masked_while(float left, float top, float step, int64_t limit, GM_ADDR steps,

@@ -228,7 +228,7 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
-        end_ = first + length;
+        end = first + length;
         pipe->InitBuffer(bestBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(int32_t));
@@ -250,7 +250,7 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = first; row < end_; ++row) {
+        for (int64_t row = first; row < end; ++row) {
             Begin();
             for (int64_t column = 0; column < C; column += ROW_ARGMAX_2_TILE) {
                 const int64_t left = C - column;
@@ -400,7 +400,7 @@ private:
     GlobalTensor<int64_t> outGm;
     int64_t C = 0;
     int64_t first = 0;
-    int64_t end_ = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void row_argmax_2(GM_ADDR x, GM_ADDR out, GM_ADDR best, int64_t R, int64_t C)

@@ -142,7 +142,7 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
-        end_ = first + length;
+        end = first + length;
         pipe->InitBuffer(outBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
@@ -153,7 +153,7 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = first; row < end_; ++row) {
+        for (int64_t row = first; row < end; ++row) {
             Begin();
             for (int64_t column = 0; column < C; column += TILE) {
                 const int64_t left = C - column;
@@ -223,7 +223,7 @@ private:
     GlobalTensor<float> outGm;
     int64_t C = 0;
     int64_t first = 0;
-    int64_t end_ = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void row_sum_2(GM_ADDR x, GM_ADDR out, int64_t R, int64_t C)

@@ -30,7 +30,7 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < H ? stop : H;
         const int64_t length = last - first;
-        end_ = first + length;
+        end = first + length;
         pipe->InitBuffer(carryBuf, 128 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
@@ -45,7 +45,7 @@ public:
     __aicore__ inline void Process()
     {
         Prepare();
-        for (int64_t row = first; row < end_; ++row) {
+        for (int64_t row = first; row < end; ++row) {
             Begin();
             for (int64_t column = 0; column < W; column += TILE) {
                 const int64_t left = W - column;
@@ -150,7 +150,7 @@ private:
     GlobalTensor<float> outGm;
     int64_t W = 0;
     int64_t first = 0;
-    int64_t end_ = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void running_rows(GM_ADDR x, GM_ADDR out, int64_t H, int64_t W)

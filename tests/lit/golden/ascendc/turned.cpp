@@ -10,6 +10,7 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
+constexpr int64_t STRIP = 128;      // most columns at once
 constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 7424;      // most elements at once
 constexpr int64_t MAX_ROWS = 4095;  // most rows at once
@@ -45,14 +46,14 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < W ? stop : W;
         length = last - first;
-        const int64_t longest = H < 128 ? H : 128;
+        const int64_t longest = H < STRIP ? H : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         turnedPitch = RoundUp<int64_t>(tileRows, BLOCK_B32);
-        pipe->InitBuffer(xQueue, BUFFER_NUM, 8448 * sizeof(float));
+        pipe->InitBuffer(xQueue, BUFFER_NUM, 66 * STRIP * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(placesBuf, TILE * sizeof(int32_t));

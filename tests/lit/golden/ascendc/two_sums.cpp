@@ -178,7 +178,7 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < M ? stop : M;
         const int64_t length = last - first;
-        end_ = first + length;
+        end = first + length;
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
         pipe->InitBuffer(yBuf, 128 * sizeof(float));
@@ -194,7 +194,7 @@ public:
 
     __aicore__ inline void Process()
     {
-        for (int64_t row = first; row < end_; ++row) {
+        for (int64_t row = first; row < end; ++row) {
             Begin();
             for (int64_t column = 0; column < N; column += TWO_SUMS_2_TILE) {
                 const int64_t left = N - column;
@@ -290,7 +290,7 @@ private:
     GlobalTensor<float> yGm;
     int64_t N = 0;
     int64_t first = 0;
-    int64_t end_ = 0;
+    int64_t end = 0;
 };
 
 extern "C" __global__ __aicore__ void two_sums_2(GM_ADDR a, GM_ADDR x, GM_ADDR y, int64_t M, int64_t N)
