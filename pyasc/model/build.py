@@ -168,7 +168,8 @@ def build_kernel(
     if not entries:
         raise BuildError(f'{source}: no kernel found (extern "C" __global__ __aicore__ void NAME(...))')
     core = core_library(cache, compile_fn, compiler_id)
-    key = _key(_digest(), compiler_id, str(source), text, *options)
+    # The name of the library says how it was compiled: a kernel must not be loaded beside another one.
+    key = _key(core.name, _digest(), compiler_id, str(source), text, *options)
     target = cache / "kernels" / f"{source.stem}-{key}.so"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
