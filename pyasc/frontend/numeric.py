@@ -29,6 +29,7 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
+from pyasc.ir.diagnostics import Diagnostic
 from pyasc.ir.dialects import arith, mem, py, tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim, SizeExpr, lift, simplify
@@ -328,8 +329,19 @@ def wrap(value: Value, weak: bool) -> Scalar | Tensor:
 def apply(v: Visitor, fn: str, operands: Sequence[Val], number: NumberType) -> Val:
     """An elementwise function of operands that are computed in the type `number`, broadcast together."""
     shape = common_shape(v, operands)
+    if shape:
+        remark_width(v, number.dtype)
     args = [elements(v, each, number.dtype, shape, operands) for each in operands]
     return wrap(v.emit.fn(fn, *args), number.weak)
+
+
+def remark_width(v: Visitor, dtype: DType) -> None:
+    """Say that automatic precision leaves an operation on arrays of float32 as it is, and why."""
+    if v.precision.mode == "auto" and dtype is dtypes.f32:
+        message = (
+            "stays in float32: float16 does not hold its range, and vector units do not compute in bfloat16"
+        )
+        v.remarks.append(Diagnostic("", message, v.emit.builder.loc, severity="remark"))
 
 
 def cast_to(v: Visitor, value: Val, dtype: DType, weak: bool = False) -> Val:

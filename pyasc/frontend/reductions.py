@@ -72,6 +72,7 @@ def unwrap(v: Visitor, value: Value) -> Val:
 def reduce(v: Visitor, fn: str, value: Tensor, axes: Sequence[int], keepdims: bool) -> Val:
     """One `tensor.reduce`."""
     type_ = TensorType(_reduced_shape(value.shape, axes, keepdims), value.dtype)
+    numeric.remark_width(v, value.dtype)
     op = tensor.Reduce(value=value.value, fn=fn, axes=tuple(axes), keepdims=keepdims, types=[type_])
     return unwrap(v, v.emit.value(op))
 

@@ -362,7 +362,8 @@ ROWS: tuple[Row, ...] = (
     ),
     row(
         '| `"auto"`',
-        "PRECISION::test_auto_keeps_its_bound PRECISION::test_auto_reports_its_choices",
+        "PRECISION::test_auto_keeps_its_bound PRECISION::test_auto_reports_its_choices "
+        "PRECISION::test_auto_leaves_other_operations_as_they_are",
         "ROWS::test_precision",
     ),
     row(

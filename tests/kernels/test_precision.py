@@ -156,6 +156,17 @@ def test_auto_reports_its_choices() -> None:
     assert "computed from float16: estimated error 0.0e+00" in remark(exact_in_float16)
 
 
+def test_auto_leaves_other_operations_as_they_are() -> None:
+    def softened(a: asc.float32[N, K], b: asc.float32[K, M]):
+        return asc.exp(a @ b).sum(axis=1)
+
+    kernel = asc.kernel(precision="auto", tolerance=1e-2)(softened)
+    found = [each.message for each in kernel.compile().remarks if each.pass_name == "precision"]
+    assert sum(text.startswith("stays in float32: float16 does not hold its range") for text in found) >= 1
+    assert sum("computed from bfloat16" in text for text in found) == 1
+    assert asc.kernel(softened).compile().remarks == ()
+
+
 def test_auto_is_exact_where_the_operands_are() -> None:
     a, b = half(numbers(5, 40)), half(numbers(40, 6))
     assert relative_error(exact_in_float16(a, b), a, b) < 1e-6
