@@ -49,12 +49,12 @@ from pyasc.ir.dialects import mem, py, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis import meetings
 from pyasc.passes.analysis.affine import Polynomials
+from pyasc.passes.analysis.apply_loops import lower_apply
 from pyasc.passes.analysis.effects import root_of, written_refs
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.races import is_private
 from pyasc.passes.analysis.shadows import SHADOW, over_elements, shadow_of, view_of
 from pyasc.passes.base import Context, FunctionPass
-from pyasc.passes.lower_structured import lower_apply
 
 Access = mem.Load | mem.Store | mem.Atomic
 _SEVERAL = -1

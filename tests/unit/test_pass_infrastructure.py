@@ -146,8 +146,6 @@ SHARED = {
     # A phase that no tile fits becomes loops at once, since whether it can decides what the host may choose.
     ("lower_to_tiles.py", "pyasc.passes.lower_structured"),
     ("lower_to_tiles.py", "pyasc.passes.forward"),
-    # Accesses are watched one element at a time.
-    ("watch_races.py", "pyasc.passes.lower_structured"),
 }
 
 

@@ -21,9 +21,9 @@ from pyasc.ir.dialects import func, mem, scf, st
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import Nest, Polynomials, integer_of
+from pyasc.passes.analysis.apply_loops import lower_apply
 from pyasc.passes.analysis.polyhedron import implies, project
 from pyasc.passes.analysis.raising import is_plain
-from pyasc.passes.lower_structured import lower_apply
 
 Constraints = tuple[AffineExpr, ...]
 
