@@ -73,7 +73,10 @@ def _fold(fn: str, args: Sequence[Val]) -> Val | None:
 
 def _logical_not(v: Visitor, value: Val) -> Val:
     if is_number(value):
-        return arithmetic.logical_not(v, value)
+        found = arithmetic.logical_not(v, value)
+        # Of a number of NumPy's, it is NumPy's bool.
+        strong = isinstance(found, Scalar) and isinstance(value, Scalar) and not value.weak
+        return Scalar(found.value, weak=False) if strong else found
     tensor = numeric.as_tensor(v, value)
     return numeric.wrap(v.emit.fn("not", v.emit.nonzero(tensor.value)), False)
 

@@ -162,3 +162,25 @@ def test_tests_of_halves_are_bools() -> None:
     first, second = bits_of_halves(x)
     assert np.array_equal(first, (np.signbit(x) | np.isnan(x)) ^ np.isfinite(x) & np.isinf(x))
     assert np.array_equal(second, np.signbit(x) + (x > 1))
+
+
+@asc.kernel
+def negations(x: asc.float32[1], s: asc.float32, n: int):
+    return (
+        asc.sqrt(asc.logical_not(x[0])),
+        asc.sqrt(asc.logical_not(s)),
+        (not x[0]) * n,
+        asc.logical_not(x[0]) + n,
+    )
+
+
+def test_the_negation_of_numpys_number_is_numpys_bool() -> None:
+    """Its root is a float16, as in NumPy; Python's `not` gives a bool of Python."""
+    with asc.device("cpu"):
+        found = negations(np.float32([0.0]), np.float32(2), 3)
+    assert [(each.dtype.name, float(each)) for each in found] == [
+        ("float16", 1.0),
+        ("float16", 0.0),
+        ("int64", 3.0),
+        ("int64", 4.0),
+    ]

@@ -14,7 +14,7 @@ from pyasc.runtime.decorators import kernel_from_source
 from pyasc.runtime.device import device
 from pyasc.runtime.kernel import Kernel
 from pyasc.runtime.model import model_cache
-from tests.property.generate.tensors import BOUNDS, TensorProgram, Term, tensor_program
+from tests.property.generate.tensors import TensorProgram, Term, tensor_program
 from tests.property.outcome import DIFFERENT, REFUSED, SAME, SKIPPED, Outcome, first_difference, same_bits
 from tests.property.units import LEVELS, Failures, build_model_unit, build_unit
 
@@ -87,6 +87,6 @@ def _agrees(got: Any, term: Term) -> bool:
         return np.array_equal(got, expected, equal_nan=expected.dtype.kind == "f")
     wide = expected.astype(np.float64)
     finite = np.abs(wide[np.isfinite(wide)])
-    bound = BOUNDS[expected.dtype.name] * max(1.0, float(finite.max()) if finite.size else 1.0)
+    bound = term.bound * max(1.0, float(finite.max()) if finite.size else 1.0)
     with np.errstate(all="ignore"):
         return bool(np.allclose(got.astype(np.float64), wide, rtol=bound, atol=bound, equal_nan=True))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class Term:
     text: str
     value: Any
     exact: bool
+    bound: float = 0.0
+    """How far it may be off, relative to the largest element: that of the narrowest type on the way."""
 
     @property
     def dtype(self) -> str:
@@ -182,8 +184,20 @@ class _Tensors(Writer):
         rounded = self.rounds_integers(terms, value)
         if rounded and how == "jump":
             raise _Invalid
+        if (
+            rounded
+            and how != "bits"
+            and any(
+                term.value.dtype.kind in "iu" and term.value.size and _largest(term.value) > 2**60
+                for term in terms
+            )
+        ):
+            raise _Invalid  # sums of squares are beyond float32, in which they are computed
         exact = exact and not rounded and how != "near" and (how != "sum" or _is_whole(value, terms))
-        return Term(form.format(*(term.text for term in terms)), value, exact)
+        bound = max((term.bound for term in terms), default=0.0)
+        if not exact:
+            bound = max(bound, BOUNDS.get(value.dtype.name, 0.0))
+        return Term(form.format(*(term.text for term in terms)), value, exact, bound)
 
     @staticmethod
     def require_axes(term: Term) -> None:
@@ -264,7 +278,7 @@ class _Tensors(Writer):
         term = self.operation(3)
         name = self.fresh("t")
         self.put(1, f"{name} = {term.text}")
-        self.pool.append(Term(name, term.value, term.exact))
+        self.pool.append(replace(term, text=name))
         return None
 
     def assign_through(self, given: list[Term]) -> None:
@@ -493,7 +507,7 @@ class _Tensors(Writer):
         options.append("{0}[None]")
         made = self.make("bits", self.pick(options), a)
         # Where NumPy gives a second name for the memory, kernels give a new array.
-        return Term(made.text, made.value.copy(), made.exact) if "None" not in made.text[-7:] else made
+        return replace(made, value=made.value.copy()) if "None" not in made.text[-7:] else made
 
     def join(self, room: int) -> Term:
         a = self.term(room)
