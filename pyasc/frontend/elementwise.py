@@ -75,8 +75,9 @@ def _logical_not(v: Visitor, value: Val) -> Val:
     if is_number(value):
         found = arithmetic.logical_not(v, value)
         # Of a number of NumPy's, it is NumPy's bool.
-        strong = isinstance(found, Scalar) and isinstance(value, Scalar) and not value.weak
-        return Scalar(found.value, weak=False) if strong else found
+        if isinstance(found, Scalar) and isinstance(value, Scalar) and not value.weak:
+            return Scalar(found.value, weak=False)
+        return found
     tensor = numeric.as_tensor(v, value)
     return numeric.wrap(v.emit.fn("not", v.emit.nonzero(tensor.value)), False)
 
