@@ -81,7 +81,7 @@ def aligned_alloc(v: Visitor, shape: Val, dtype: Val = _FLOAT32, alignment: Val 
         raise v.error(
             None, "PA0507", "an alignment is a power of two that is known when the kernel is compiled"
         )
-    return allocate(v, shape_list(v, shape), element_type(v, dtype), alignment=value)
+    return allocate(v, shape_list(v, shape), element_type(v, dtype), alignment=value, purpose="shared")
 
 
 def empty(v: Visitor, shape: Val, dtype: Val = _FLOAT32) -> Val:

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
-    "loop": ("py", "licm", "resolve-indices", "prove", "lower-tensors", "cleanup", "check-parallel"),
+    "loop": (
+        "py",
+        "licm",
+        "resolve-indices",
+        "prove",
+        "lower-tensors",
+        "cleanup",
+        "sink-buffers",
+        "check-parallel",
+    ),
     "structured": ("loop", "raised"),
     "raised": ("elide-copies", "raise-loops", "serialise-updates", "fuse"),
     "cpu": (
@@ -60,6 +69,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "inline",
         "resolve-indices",
         "lower-tensors",
+        "sink-buffers",
         "check-parallel",
         "serialise-updates",
         "lower-structured",

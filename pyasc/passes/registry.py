@@ -22,6 +22,7 @@ PASSES: dict[str, str] = {
     "resolve-indices": "pyasc.passes.resolve_indices:ResolveIndices",
     "prove": "pyasc.passes.prove:Prove",
     "lower-tensors": "pyasc.passes.lower_tensors:LowerTensors",
+    "sink-buffers": "pyasc.passes.sink_buffers:SinkBuffers",
     "elide-copies": "pyasc.passes.elide_copies:ElideCopies",
     "raise-loops": "pyasc.passes.raise_loops:RaiseLoops",
     "fuse": "pyasc.passes.fuse:Fuse",

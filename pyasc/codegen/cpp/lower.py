@@ -200,12 +200,25 @@ def _constant(state: FunctionLowering, op: arith.Constant) -> None:
 
 
 def _elementwise(state: FunctionLowering, op: arith.Elementwise) -> None:
+    if op.fn == "select":
+        _read_first(state, op.args[1:])
     args = state.all(op.args)
     if isinstance(op.args[-1].type, VectorType):
         expr = vectors.elementwise(op, args, [state.scalars.get(arg) for arg in op.args])
     else:
         expr = functions.elementwise(op.fn, dtype_of(op.args[-1].type), args)
     state.define(op.result, expr)
+
+
+def _read_first(state: FunctionLowering, chosen: Sequence[Value]) -> None:
+    """Name what a choice is between where it reads memory.
+
+    C++ evaluates one side alone, and g++ 12 makes wrong code of loads under a condition that stand some elements apart
+    in a vectorised loop. An IR that selects has read both sides.
+    """
+    for value in chosen:
+        if value in state.pending and "[" in state.pending[value].text:
+            state.name_value(value, state.pending.pop(value))
 
 
 def _cast(state: FunctionLowering, op: arith.Cast) -> None:
