@@ -86,3 +86,19 @@ def test_a_row_is_chosen_along_planes() -> None:
     c, t = rng.integers(-9, 9, (65, 5)).astype(np.int8), rng.integers(-9, 9, (1, 5))
     with asc.device("cpu"):
         assert np.array_equal(spread(x, c, t), np.where(c <= 0, t, x).astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int16", "float16", "float32", "int64"])
+@pytest.mark.parametrize("width", range(2, 9))
+def test_rows_of_a_few_elements_are_copied(width: int, dtype: str) -> None:
+    """Beside a result that runs backwards: g++ 12 took such loops for functions that do nothing."""
+    kernel = asc.kernel_from_source(
+        "import pyasc as asc\n\n"
+        f"def copies_{width}_{dtype}(x: asc.{dtype}[9, 9, {width}]):\n"
+        "    return x.astype(asc.int32)[::-1, 1, -1], x, x[:, ::-1] == x\n"
+    )
+    x = (np.arange(81 * width).reshape(9, 9, width) % 7).astype(np.dtype(dtype))
+    with asc.device("cpu"):
+        found = kernel(x)
+    for got, wanted in zip(found, (x.astype(np.int32)[::-1, 1, -1], x, x[:, ::-1] == x), strict=True):
+        assert np.array_equal(got, wanted)

@@ -200,7 +200,7 @@ def _constant(state: FunctionLowering, op: arith.Constant) -> None:
 
 
 def _elementwise(state: FunctionLowering, op: arith.Elementwise) -> None:
-    if op.fn == "select":
+    if op.fn == "select" and not isinstance(op.result.type, VectorType):
         _read_first(state, op.args[1:])
     args = state.all(op.args)
     if isinstance(op.args[-1].type, VectorType):
