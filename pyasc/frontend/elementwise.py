@@ -176,6 +176,8 @@ def absolute(v: Visitor, value: Val) -> Val:
     """`abs`."""
     if isinstance(value, Const) and is_number(value):
         return Const(abs(value.value))
+    if isinstance(value, Scalar) and not value.weak and numeric.number_type(v, value).dtype.is_bool:
+        return value
     return table_function(v, "abs", (value,))
 
 

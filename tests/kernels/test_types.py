@@ -184,3 +184,33 @@ def test_the_negation_of_numpys_number_is_numpys_bool() -> None:
         ("int64", 3.0),
         ("int64", 4.0),
     ]
+
+
+@asc.kernel
+def sizes_of(x: asc.bool[2], p: bool):
+    return abs(x[0]), abs(p), abs(x[0] & x[1])
+
+
+def test_the_absolute_value_of_numpys_bool_is_one() -> None:
+    with asc.device("cpu"):
+        found = sizes_of(np.array([True, False]), True)
+    assert [each.dtype.name for each in found] == ["bool", "int64", "bool"]
+
+
+@asc.kernel
+def chosen_by_a_number(x: asc.int32[M], c: asc.float32, y: asc.int32[M], z: asc.int32[M]):
+    t = x[::-2]
+    y[:] = asc.where(x.sum() != 2, t, t * 2).sum()
+    z[:] = asc.where(c > 1, x[::2], t).astype(asc.int32).sum()
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 6, 33])
+def test_a_number_chooses_between_arrays_whose_size_follows_from_others(m: int) -> None:
+    x = np.arange(m, dtype=np.int32)
+    for c in (0.0, 2.0):
+        y, z = np.zeros(m, np.int32), np.zeros(m, np.int32)
+        with asc.device("cpu"):
+            chosen_by_a_number(x, c, y, z)
+        backward = x[::-2]
+        assert (y == np.where(x.sum() != 2, backward, backward * 2).sum()).all()
+        assert (z == np.where(c > 1, x[::2], backward).sum()).all()

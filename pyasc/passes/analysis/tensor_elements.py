@@ -163,9 +163,11 @@ class Elements:
             case tensor.View():
                 return index(builder, 1) if op.axes[axis] < 0 else op.sizes[op.axes[axis]]
             case arith.Elementwise():
-                # All operands have one shape, and a constant cannot tell what it is at run time.
-                told = [arg for arg in op.args if not isinstance(arg.op, arith.Constant)]
-                return self.extent(told[0], axis, builder)
+                # All tensors have one shape (what chooses may be a number), and a constant cannot tell its own.
+                told = (arg for arg in op.args if not isinstance(arg.op, arith.Constant))
+                return self.extent(
+                    next(arg for arg in told if isinstance(arg.type, TensorType)), axis, builder
+                )
             case arith.Cast():
                 return self.extent(op.value, axis, builder)
             case tensor.Scan():
