@@ -44,15 +44,15 @@ def _inside(op: Operation, loop: scf.For) -> bool:
 
 
 def split_off(loop: scf.For) -> bool:
-    """Take all checks out of a nest, if they depend on data and every one of them may be asked before it."""
+    """Take all checks out of a nest, if iterations differ in them and every one of them may be asked before it."""
     found = [op for op in loop.walk() if isinstance(op, py.Check)]
     if not found or not _is_plain(loop):
         return False
     checks = _Checks(loop, found)
     if not all(_needs(checks, check) for check in found):
         return False
-    # What follows from sizes and counters alone the host checks before the launch.
-    if not any(isinstance(op, mem.Load) for op in checks.slice):
+    # What no iteration changes the host checks before the launch.
+    if not any(_differs(checks, check) for check in found):
         return False
     at = Builder.before(loop)
     at.loc = found[0].loc
@@ -71,6 +71,12 @@ def split_off(loop: scf.For) -> bool:
     for check in found:
         check.erase()
     return True
+
+
+def _differs(checks: _Checks, check: py.Check) -> bool:
+    """Whether a check may hold in one iteration and not in another."""
+    needed = [*check.operands, *(value for op in checks.slice for value in op.operands)]
+    return any(_is_counter(value) and _stands_inside(value, checks.loop) for value in needed)
 
 
 def _is_plain(loop: scf.For) -> bool:
