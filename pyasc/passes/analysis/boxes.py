@@ -63,6 +63,8 @@ class Span(Record):
             return apart == 0 and all(count is None or count > 0 for count in counts)
         first, second = counts
         assert first is not None and second is not None
+        if self.step == other.step == 1:
+            return max(0, apart) < min(first, apart + second)
         left = range(0, first * self.step, self.step)
         right = range(apart, apart + second * other.step, other.step)
         few, many = (left, right) if len(left) < len(right) else (right, left)
