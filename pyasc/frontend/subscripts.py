@@ -157,6 +157,8 @@ def _checked(v: Visitor, array: Val, axis: int, index: Val, node: ast.AST | None
     if not (isinstance(index, Const) and isinstance(extent, int)):
         return index
     number = int(index.value)
+    if extent == 0 and v.known_sizes:
+        return index  # the launch gave the size; a loop around may have no iteration
     if not -extent <= number < extent:
         raise v.error(node, "PA0504", f"index {number} is out of range", f"axis {axis} has size {extent}")
     return Const(number + extent if number < 0 else number)
