@@ -41,6 +41,8 @@ __attribute__((weak, visibility("default"))) void pyasc_parallel(int64_t n, pyas
 /* Runs body over [0, n) in chunks of grain iterations (at least 1) and returns when all are done. */
 static inline void pa_parallel(int64_t n, pyasc_body body, void* ctx, int64_t grain) {
   if (grain < 1) grain = 1;
+  /* g++ 12 takes some loops that store for pure, and leaves out calls of what it knows. */
+  __asm__("" : "+r"(body));
   if (n > grain && pyasc_parallel) {
     pyasc_parallel(n, body, ctx, grain);
     return;
