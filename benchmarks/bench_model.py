@@ -49,7 +49,7 @@ def compile_seconds() -> tuple[float, float]:
     from pyasc.runtime.toolchain import default_toolchain
 
     toolchain = default_toolchain()
-    compiler = argv_compiler((*toolchain.library_argv, *toolchain.meaning_flags))
+    compiler = argv_compiler(toolchain.library_argv)
     text = (FILES / "softmax.ascendc.cpp").read_text()
     elapsed: list[float] = []
     busy: list[float] = []

@@ -86,7 +86,7 @@ def ascend_pipeline(soc: str, level: str = "ascend") -> str:
 
 def watching(pipeline: str) -> str:
     """A pipeline down to Ascend C for a kernel whose floats are watched: loops stay loops, with checks in them."""
-    names = pipeline.split(",") if "," in pipeline else _flat(pipeline)
+    names = _names(pipeline)
     below = names[names.index("fuse") + 1 :]
     return ",".join(
         [
@@ -103,9 +103,19 @@ def watching(pipeline: str) -> str:
 
 def watching_races(pipeline: str) -> str:
     """A pipeline for a kernel whose parallel loops are watched where nothing proves that they are free of races."""
-    names = pipeline.split(",") if "," in pipeline else _flat(pipeline)
+    names = _names(pipeline)
     place = names.index("check-parallel") + 1
     return ",".join([*names[:place], "watch-races{prints=false}", *names[place:]])
+
+
+def ends_in_ascend_calls(pipeline: str) -> bool:
+    """Whether what comes out of a pipeline is printed as Ascend C."""
+    return "lower-to-ascend" in _names(pipeline)
+
+
+def _names(pipeline: str) -> list[str]:
+    """The passes of a pipeline that is given by its name or as text."""
+    return _flat(pipeline) if pipeline in PIPELINES else pipeline.split(",")
 
 
 def _flat(name: str) -> list[str]:

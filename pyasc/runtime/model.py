@@ -108,8 +108,7 @@ def build_file(source: Path) -> BuiltKernel:
 
     toolchain = default_toolchain()
     try:
-        command = (*toolchain.library_argv, *toolchain.meaning_flags)
-        return build_kernel(source, model_cache(), argv_compiler(command), toolchain.identity)
+        return build_kernel(source, model_cache(), argv_compiler(toolchain.library_argv), toolchain.identity)
     except ModelBuildError as error:
         raise BuildError(
             "the Ascend C does not compile for the model", toolchain.library_argv, str(error), source

@@ -24,7 +24,7 @@ from pyasc.frontend.visitor import CompileOptions
 from pyasc.ir.record import changed
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
-from pyasc.passes.pipelines import watching, watching_races
+from pyasc.passes.pipelines import ends_in_ascend_calls, watching, watching_races
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
@@ -80,17 +80,17 @@ class Specialisation:
         if self._module is None:
             raise RuntimeError(f"{self.abi.name} has been lowered already")
         module, self._module = self._module, None
-        races = self.options.debug and pipeline == "ascend"
+        for_ascend = ends_in_ascend_calls(pipeline)
         if self.options.debug and pipeline == "cpu":
             pipeline = "debug"
-        elif self.options.watch and "ascend" in pipeline:
+        elif self.options.watch and for_ascend:
             pipeline = watching(pipeline)
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
         options = self.options.of_passes
         options["raise-loops"]["strict"] = self.result.strict
-        if races:
+        if self.options.debug and for_ascend:
             module, found = _lowered_with_races_watched(module, pipeline, options, dump)
         else:
             found = lower(module, pipeline, options, dump).remarks

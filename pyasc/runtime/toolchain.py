@@ -113,18 +113,19 @@ class Toolchain:
 
     @property
     def library_argv(self) -> tuple[str, ...]:
-        """The command for C++ with the standard library, which kernels do without and `zig cc` does not offer."""
-        return (*self.argv[:-1], "c++") if self.kind == "zig" and self.argv[-1] == "cc" else self.argv
+        """The command for C++ that others have written, so that it means what it says.
 
-    @property
-    def meaning_flags(self) -> tuple[str, ...]:
-        """The options without which this compiler gives other floats than C++ says that others have written."""
-        return _GCC_MEANING if self.kind == "gcc" else ()
+        It may use the standard library, which kernels of the `cpu` device do without and `zig cc` does not offer.
+        """
+        if self.kind == "zig" and self.argv[-1] == "cc":
+            return (*self.argv[:-1], "c++")
+        return (*self.argv, *_GCC_MEANING) if self.kind == "gcc" else self.argv
 
     @property
     def identity(self) -> str:
         """Text that differs whenever the compiler may produce different code. Part of cache keys."""
-        return "\n".join((self.kind, shlex.join(self.argv), self.version, shlex.join(self.flags), self.stamp))
+        commands = (shlex.join(self.argv), shlex.join(self.library_argv), shlex.join(self.flags))
+        return "\n".join((self.kind, *commands, self.version, self.stamp))
 
 
 def default_toolchain() -> Toolchain:

@@ -49,7 +49,7 @@ ON_THE_MODEL = (
 )
 
 
-def made(statement: str, name: str) -> asc.Kernel:
+def made(statement: str, name: str, target: str | None = None) -> asc.Kernel:
     parameters = (
         "x: asc.float32[M], y: asc.float32[N], k: asc.int32[N], p: asc.int32[N], "
         "s: asc.float32[4], a: asc.float32[N, 4], n: int"
@@ -63,7 +63,7 @@ def made(statement: str, name: str) -> asc.Kernel:
         "    for j in asc.parallel_for(N):\n"
         f"{body}"
     )
-    return asc.kernel_from_source(text, name, debug=True)
+    return asc.kernel_from_source(text, name, debug=True, target=target)
 
 
 def arguments() -> list[object]:
@@ -114,6 +114,13 @@ def test_iterations_that_do_not_are_not(kernels: dict[str, asc.Kernel], name: st
 def test_the_model_finds_them_on_one_core_too(name: str) -> None:
     with asc.device("model"):
         check_found(made(MEET[name][0], "k"), name)
+
+
+def test_a_kernel_with_a_target_is_watched_too() -> None:
+    """The option chooses the SoC that the model is, not what is looked at."""
+    name = ON_THE_MODEL[0]
+    with asc.device("model"):
+        check_found(made(MEET[name][0], "k", "ascend910b3"), name)
 
 
 @pytest.mark.parametrize("name", ["own slices", "permuted rows", "temporary"])

@@ -157,7 +157,7 @@ def _model_library(kernels: Sequence[AscendKernel], cache: Path) -> BuiltKernel:
         built = build_kernel(
             source,
             cache,
-            argv_compiler((*toolchain.library_argv, *toolchain.meaning_flags)),
+            argv_compiler(toolchain.library_argv),
             toolchain.identity,
             ["-O1"],
         )

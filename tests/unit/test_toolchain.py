@@ -12,7 +12,15 @@ import pytest
 
 from pyasc.runtime import toolchain as module
 from pyasc.runtime.host import parse_cpuinfo, processor
-from pyasc.runtime.toolchain import BuildError, ToolchainError, ToolchainMissing, find_toolchain, kernel_flags
+from pyasc.runtime.toolchain import (
+    BuildError,
+    Toolchain,
+    ToolchainError,
+    ToolchainKind,
+    ToolchainMissing,
+    find_toolchain,
+    kernel_flags,
+)
 
 
 def script(path: Path, body: str) -> Path:
@@ -212,3 +220,13 @@ def test_a_machine_that_tells_nothing():
 def test_the_processor_of_this_machine_is_read_once():
     assert processor() is processor()
     assert processor().machine
+
+
+@pytest.mark.parametrize(
+    ("kind", "argv"), [("gcc", ("g++",)), ("clang", ("clang++",)), ("zig", ("zig", "cc"))]
+)
+def test_the_identity_names_all_that_code_depends_on(kind: ToolchainKind, argv: tuple[str, ...]) -> None:
+    """Code for the model is kept by it, and compiled by another command than kernels."""
+    toolchain = Toolchain(kind, argv, "1", ("-O3",))
+    assert all(each in toolchain.identity for each in (*toolchain.library_argv, *toolchain.flags))
+    assert ("-frounding-math" in toolchain.library_argv) == (kind == "gcc")

@@ -232,6 +232,10 @@ def _size(at: Statements, owner: Value, value: Value) -> str:
         return str(at.text(value))
     type_ = element(user.results[0])
     count, rest = divmod(int(op.value), CTYPE_BYTES[type_])
-    if rest or CTYPE_BYTES[type_] == 1:
+    if CTYPE_BYTES[type_] == 1 and at.kernel.count_name(count).isdigit():
+        # A mask is a bit an element.
+        bits = at.kernel.count_name(count * 8)
+        return str(count) if bits.isdigit() else f"{bits} / 8"
+    if rest:
         return str(op.value)
     return f"{at.kernel.count_name(count)} * sizeof({type_})"

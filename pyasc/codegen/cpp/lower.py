@@ -16,7 +16,7 @@ from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
-from pyasc.ir.traits import CONSTANT
+from pyasc.ir.traits import CONSTANT, READS
 from pyasc.ir.types import RefType, VectorType, dtype_of
 
 STACK_LIMIT = 32 * 1024
@@ -217,8 +217,16 @@ def _read_first(state: FunctionLowering, chosen: Sequence[Value]) -> None:
     in a vectorised loop. An IR that selects has read both sides.
     """
     for value in chosen:
-        if value in state.pending and "[" in state.pending[value].text:
+        if value in state.pending and _reads(value):
             state.name_value(value, state.pending.pop(value))
+
+
+def _reads(value: Value) -> bool:
+    """Whether memory is read where the value is written out, by it or by what is written in it."""
+    op = value.op
+    return op is not None and (
+        READS in op.spec.traits or any(_reads(v) for v in op.operands if may_inline(v))
+    )
 
 
 def _cast(state: FunctionLowering, op: arith.Cast) -> None:

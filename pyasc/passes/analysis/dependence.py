@@ -22,13 +22,12 @@ from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.bounds import Bound, Bounds
 from pyasc.passes.analysis.effects import (
     has_own_effect,
-    is_local,
     may_alias,
     read_refs,
     refs,
-    root_of,
     written_refs,
 )
+from pyasc.passes.analysis.races import is_private
 from pyasc.passes.analysis.ranges import Proof, Ranges, split_linear
 from pyasc.passes.analysis.structure import is_inside
 
@@ -126,15 +125,10 @@ def _distinct(accesses: list[Access], loop: scf.For, ranges: Ranges) -> list[Acc
     """One of each kind of access, without those to buffers that each iteration has of its own."""
     found: dict[object, Access] = {}
     for access in accesses:
-        if not _is_fresh(access.ref, loop):
+        if not is_private(access.ref, loop):
             indices = access.indices and tuple(ranges.polynomials.of(index) for index in access.indices)
             found.setdefault((access.ref, access.writes, access.atomic, type(access.op), indices), access)
     return list(found.values())
-
-
-def _is_fresh(ref: Value, loop: scf.For) -> bool:
-    root = root_of(ref)
-    return is_local(root) and root.op is not None and loop in root.op.ancestors()
 
 
 class _Twins:

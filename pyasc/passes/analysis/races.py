@@ -11,6 +11,7 @@ from pyasc.ir.record import Record
 from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.effects import is_local, root_of
+from pyasc.passes.analysis.structure import is_inside
 
 ASSOCIATIVE = frozenset(("add", "mul", "minimum", "maximum", "pymin", "pymax", "and", "or", "xor"))
 """Functions whose running combination may be made in any order (floats: within the bound of reductions)."""
@@ -168,7 +169,7 @@ def _inner_names(expr: SizeExpr, loop: scf.For, polynomials: Polynomials, counte
 
 def _is_invariant(value: Value, loop: scf.For) -> bool:
     """Whether a value is the same in every iteration: it stands outside, or follows from what does."""
-    if not _stands_inside(value, loop):
+    if not is_inside(value, loop):
         return True
     op = value.op
     pure = isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast, mem.Dim))
@@ -182,11 +183,6 @@ def _walks_the_same(value: Value, loop: scf.For, polynomials: Polynomials, count
         return False
     bounds = [polynomials.of(v) for v in (inner.lower, inner.upper, inner.step)]
     return not any(counter in b.names or _inner_names(b, loop, polynomials, counter) for b in bounds)
-
-
-def _stands_inside(value: Value, loop: scf.For) -> bool:
-    holder = value.op or (value.block.parent_op if value.block is not None else None)
-    return holder is loop or (holder is not None and loop in holder.ancestors())
 
 
 def trip_count(loop: scf.For) -> int | None:

@@ -24,15 +24,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pyasc.ir.core import Builder, Operation, Value, block_of
+from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, py, scf, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant, lift
-from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Nest, constant_of, index
 from pyasc.passes.analysis.phases import needed, written_operands
 from pyasc.passes.analysis.structured import size_value
-from pyasc.passes.analysis.tile_emit import I64, binary, cores_for, share
+from pyasc.passes.analysis.tile_emit import binary, cores_for, deal
 
 LINE_BYTES = 64
 
@@ -125,9 +125,8 @@ def _deal(loop: scf.For, rows: Sequence[_Row], offset: int, cores: int) -> Value
     beyond = binary(at, "floordiv", binary(at, "add", high, binary(at, "sub", unit, 1)), unit)
     total = binary(at, "maximum", binary(at, "sub", beyond, first), 0, "lines")
     blocks = cores_for(at, total, 1, cores)
-    dealt = at.insert(tile.Cores(count=blocks, unit="scalar", body=block_of([ScalarType(I64)], ["core"])))
-    inner = Builder(dealt.body.block, loc=loop.loc)
-    part = share(inner, dealt.body.block.args[0], blocks, total, 1)
+    dealt = deal(at, blocks, total, 1, "scalar")
+    inner, part = dealt.at, dealt.part
     start = binary(inner, "add", first, part.begin)
     begin = _row_at(inner, start, unit, offset)
     end = _row_at(inner, binary(inner, "add", start, part.length), unit, offset)

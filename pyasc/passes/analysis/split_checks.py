@@ -15,6 +15,7 @@ from pyasc.passes.analysis.affine import constant_of
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.range_tests import range_test, tested_index
+from pyasc.passes.analysis.structure import is_inside
 from pyasc.passes.analysis.structured import Output, apply_over, simple_combiner
 from pyasc.passes.analysis.tile_emit import binary
 
@@ -76,7 +77,7 @@ def split_off(loop: scf.For) -> bool:
 def _differs(checks: _Checks, check: py.Check) -> bool:
     """Whether a check may hold in one iteration and not in another."""
     needed = [*check.operands, *(value for op in checks.slice for value in op.operands)]
-    return any(_is_counter(value) and _stands_inside(value, checks.loop) for value in needed)
+    return any(_is_counter(value) and is_inside(value, checks.loop) for value in needed)
 
 
 def _is_plain(loop: scf.For) -> bool:
@@ -91,11 +92,11 @@ def _needs(checks: _Checks, check: py.Check) -> bool:
     written = [ref for op in checks.loop.walk() for ref in written_operands(op)]
     bounds = [value for each in checks.loops_around(check)[1:] for value in (each.lower, each.upper)]
     pending = [*check.operands]
-    if any(_stands_inside(value, checks.loop) for value in bounds):
+    if any(is_inside(value, checks.loop) for value in bounds):
         return False
     while pending:
         value = pending.pop()
-        if not _stands_inside(value, checks.loop):
+        if not is_inside(value, checks.loop):
             continue
         op = value.op
         if op is None:
@@ -103,7 +104,7 @@ def _needs(checks: _Checks, check: py.Check) -> bool:
                 return False
             continue
         if isinstance(op, mem.Load):
-            if any(may_alias(op.ref, ref) for ref in written) or _stands_inside(op.ref, checks.loop):
+            if any(may_alias(op.ref, ref) for ref in written) or is_inside(op.ref, checks.loop):
                 return False
             if any(isinstance(each, mem.Load) for index in op.indices for each in _behind(index)):
                 return False
@@ -119,15 +120,6 @@ def _up_to(op: Operation, stop: Operation) -> Iterable[Operation]:
         if each is stop:
             return
         yield each
-
-
-def _stands_inside(value: Value, loop: scf.For) -> bool:
-    block = value.block
-    while block is not None and block.parent_op is not None:
-        if block.parent_op is loop:
-            return True
-        block = block.parent_op.parent
-    return False
 
 
 def _is_counter(value: Value) -> bool:

@@ -12,7 +12,9 @@ from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import mem, st
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.tile_counters import Intervals, Wide
+from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.tile_counters import Counter, Interval, Intervals, Wide
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register
 
@@ -65,6 +67,10 @@ class BodyBuilder:
         self.wide = Wide(self.legaliser, Intervals(at))
         self.legaliser.wide = self.wide
         self.given: set[Operation] = set()
+
+    def walks_along(self, ref: Value, map_: AffineMap) -> bool:
+        """Whether an access differs from point to point; what does not is a number."""
+        return any(place.dims for place in map_.results)
 
     def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
         """The register that an access fills; equal ones share it."""
@@ -131,3 +137,32 @@ def guarded_writes(
             old = builder.loaded(builder.read(ref, map_, ref.name), dtype)
             result = builder.legaliser.select([guard, value, old])
         builder.write(ref, map_, result)
+
+
+def bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder) -> None:
+    """Registers for what a body reads and walks; what it does not walk is a number."""
+    block = op.body.block
+    wide = builder.wide
+    if op.rank == 1:
+        low, high = (materialise(e, (), op.symbols, at) for e in (op.lower[0], op.upper[0]))
+        interval = Interval(low, binary(at, "sub", high, 1))
+        wide.counters[block.args[0]] = Counter(0, FULL, walked=True, interval=interval)
+    for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
+        if builder.walks_along(ref, map_):
+            register = builder.read(ref, map_, ref.name)
+            builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
+        else:
+            where = [materialise(e, (), op.symbols, at) for e in map_.results]
+            builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
+
+
+def extent_of(at: Builder, op: st.Apply) -> tuple[Value, Value]:
+    """How many points there are, and the first value of the iterator."""
+    bounds = [materialise(expr, (), op.symbols, at) for expr in op.upper]
+    if op.rank == 1:
+        lower = materialise(op.lower[0], (), op.symbols, at)
+        return binary(at, "maximum", binary(at, "sub", bounds[0], lower), 0), lower
+    total = bounds[0]
+    for bound in bounds[1:]:
+        total = binary(at, "mul", total, bound)
+    return total, index(at, 0)

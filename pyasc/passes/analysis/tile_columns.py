@@ -28,30 +28,22 @@ from itertools import chain
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import mem, scf, st, tile
-from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_emit import (
-    I64,
-    LINE_BYTES,
     MAX_QUEUES,
     TileEmitter,
     binary,
-    cores_for,
-    named,
-    share,
 )
 from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_columns
-
-_PIECE = 2040
-"""Columns of a strip at most: a row of 8 KiB, and as many rows as fit beside it."""
-SCALAR = ScalarType(I64)
+from pyasc.passes.analysis.tile_strips import SCALAR, ColumnStrips
 
 
 def reduces_rows(op: st.Apply) -> bool:
@@ -101,7 +93,10 @@ def _check_order(op: st.Apply, outer: int) -> None:
             raise refuse("bounds that follow from an iterator that walks inside", op.loc)
 
 
-class _Columns:
+class _Columns(ColumnStrips):
+    piece = 2040
+    """A row of 8 KiB, and as many rows as fit beside it."""
+
     def __init__(self, op: st.Apply, outer: int, soc: Soc, single: bool) -> None:
         self.op = op
         self.single = single
@@ -145,7 +140,7 @@ class _Columns:
         program.outputs.clear()
         program.kept += list(dict.fromkeys(self.values))
         buffers = 2 * len(self.values) + (0 if self.op.inits else len(self.values))
-        self.tiles = RowTiles(self.op, self.work, ub - buffers * _PIECE * 4)
+        self.tiles = RowTiles(self.op, self.work, ub - buffers * self.piece * 4)
         if sum(slot.kind == "in" for slot in self.tiles.assignment.slots) > MAX_QUEUES // 2 - len(
             self.values
         ):
@@ -153,54 +148,7 @@ class _Columns:
 
     def lower(self) -> Value:
         """Emit the split over cores, the strips, and the rows of each."""
-        at, op = self.at, self.op
-        first, extent = self.work.column_values(at, ()) if self.work.even else (index(at, 0), index(at, 1))
-        line = LINE_BYTES // min(value.dtype.bytes for value in self.values)
-        low, high = index(at, 0), extent
-        if self.outer:
-            low, high = self.work.row_bounds(at, ())
-            line = 1
-        total = binary(at, "maximum", binary(at, "sub", high, low), 0)
-        blocks = cores_for(at, total, line, self.soc.vector_cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=op.loc)
-        part = share(inner, cores.body.block.args[0], blocks, total, line)
-        begin = binary(inner, "add", part.begin, low if self.outer else first)
-        if self.outer:
-            end = binary(inner, "add", begin, part.length, "end")
-            self._leading(inner, [], begin, end)
-        else:
-            self._strips(inner, [], begin, part.length)
-        inner.insert(tile.Yield())
-        op.drop()
-        op.unlink()
-        return blocks
-
-    def _leading(self, at: Builder, point: list[Value], low: Value, high: Value) -> None:
-        name = self.work.nest.counters[len(point)].name or "outer"
-        loop = at.insert(
-            scf.For(lower=low, upper=high, step=index(at, 1), types=[], body=block_of([SCALAR], [name]))
-        )
-        inner = Builder(loop.body.block, loc=self.op.loc)
-        here = [*point, loop.counter]
-        if len(here) < self.outer:
-            self._leading(inner, here, *self.work.row_bounds(inner, here))
-        else:
-            self._strips(inner, here, *self.work.column_values(inner, here))
-        inner.insert(scf.Yield())
-
-    def _strips(self, at: Builder, point: list[Value], begin: Value, length: Value) -> None:
-        most = min(_PIECE, self.tiles.longest)
-        strip_ = binary(at, "minimum", length, named(at, most, "STRIP"), "strip")
-        piece = binary(at, "maximum", strip_, 1, "piece")
-        self.tiles.shape(at, piece)
-        body = block_of([SCALAR], ["column"])
-        loop = at.insert(scf.For(lower=index(at, 0), upper=length, step=piece, types=[], body=body))
-        strip = Builder(loop.body.block, loc=self.op.loc)
-        left = binary(strip, "sub", length, loop.counter, "left")
-        width = binary(strip, "minimum", left, piece, "width")
-        self._strip(strip, point, binary(strip, "add", begin, loop.counter, "firstColumn"), width)
-        strip.insert(scf.Yield())
+        return self.deal(self.at, min(value.dtype.bytes for value in self.values), self.soc.vector_cores)
 
     def _strip(self, at: Builder, point: list[Value], column: Value, width: Value) -> None:
         one = index(at, 1)
@@ -228,7 +176,7 @@ class _Columns:
 
     def _line(self, at: Builder, number: int, depth: int, name: str) -> Value:
         type_ = RefType((1, None), self.values[number].dtype, "ub")
-        op = tile.Buffer(extents=[self.tiles.pitch], depth=depth, capacity=_PIECE, types=[type_])
+        op = tile.Buffer(extents=[self.tiles.pitch], depth=depth, capacity=self.piece, types=[type_])
         return at.value(op, name)
 
     def _output(self, at: Builder, number: int, point: list[Value], column: Value, width: Value) -> Value:

@@ -12,7 +12,7 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, func, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
-from pyasc.ir.types import RefType
+from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -128,6 +128,23 @@ def share(at: Builder, id_: Value, cores: Value, total: Value, unit: int) -> Sha
     width = binary(at, "mul", binary(at, "add", each, one_more), line)
     end = binary(at, "minimum", binary(at, "add", begin, width, "stop"), total, "last")
     return Share(begin, binary(at, "sub", end, begin, "length"))
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What every core does is inserted through `at`; `core` is its number, `part` its share."""
+
+    at: Builder
+    core: Value
+    part: Share
+
+
+def deal(at: Builder, blocks: Value, total: Value, unit: int, kind: str = "vector") -> Dealt:
+    """Deal `total` elements out to cores, in whole units of `unit`."""
+    cores = at.insert(tile.Cores(count=blocks, unit=kind, body=block_of([ScalarType(I64)], ["core"])))
+    inner = Builder(cores.body.block, loc=at.loc)
+    core = cores.body.block.args[0]
+    return Dealt(inner, core, share(inner, core, blocks, total, unit))
 
 
 def cores_for(at: Builder, total: Value, unit: int, most: int) -> Value:

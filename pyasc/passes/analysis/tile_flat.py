@@ -29,9 +29,15 @@ from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials, index, materialise
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_body import Access, BodyBuilder, guarded_writes, stored_dtype
+from pyasc.passes.analysis.tile_body import (
+    Access,
+    BodyBuilder,
+    bind_inputs,
+    extent_of,
+    guarded_writes,
+    stored_dtype,
+)
 from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
-from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
@@ -39,8 +45,8 @@ from pyasc.passes.analysis.tile_emit import (
     binary,
     bytes_an_element,
     cores_for,
+    deal,
     queue_depths,
-    share,
 )
 from pyasc.passes.analysis.tile_program import FULL
 
@@ -102,49 +108,19 @@ def lower_flat(op: st.Apply, soc: Soc) -> Value:
     at = Builder.before(op)
     at.loc = op.loc
     builder = BodyBuilder(at)
-    _bind_inputs(builder, op, at)
+    bind_inputs(builder, op, at)
     guarded_writes(builder, op, builder.body(op))
     builder.program.prune()
     builder.wide.intervals.check()
-    total, lower = _extent(at, op)
+    total, lower = extent_of(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
     blocks = cores_for(at, total, line, soc.vector_cores)
-    cores = at.insert(tile.Cores(count=blocks, body=block_of([ScalarType(I64)], ["core"])))
-    inner = Builder(cores.body.block, loc=op.loc)
-    part = share(inner, cores.body.block.args[0], blocks, total, line)
-    _Flat(op, builder, soc, line).emit(inner, part.begin, part.length, lower)
-    inner.insert(tile.Yield())
+    dealt = deal(at, blocks, total, line)
+    _Flat(op, builder, soc, line).emit(dealt.at, dealt.part.begin, dealt.part.length, lower)
+    dealt.at.insert(tile.Yield())
     op.drop()
     op.unlink()
     return blocks
-
-
-def _bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder) -> None:
-    block = op.body.block
-    wide = builder.wide
-    if op.rank == 1:
-        low, high = (materialise(e, (), op.symbols, at) for e in (op.lower[0], op.upper[0]))
-        interval = Interval(low, binary(at, "sub", high, 1))
-        wide.counters[block.args[0]] = Counter(0, FULL, walked=True, interval=interval)
-    for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
-        if any(map_.uses(i) for i in range(op.rank)):
-            register = builder.read(ref, map_, ref.name)
-            builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
-        else:
-            where = [materialise(e, (), op.symbols, at) for e in map_.results]
-            builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
-
-
-def _extent(at: Builder, op: st.Apply) -> tuple[Value, Value]:
-    """How many elements are walked, and the first value of the iterator."""
-    bounds = [materialise(expr, (), op.symbols, at) for expr in op.upper]
-    if op.rank == 1:
-        lower = materialise(op.lower[0], (), op.symbols, at)
-        return binary(at, "maximum", binary(at, "sub", bounds[0], lower), 0), lower
-    total = bounds[0]
-    for bound in bounds[1:]:
-        total = binary(at, "mul", total, bound)
-    return total, index(at, 0)
 
 
 class _Flat:

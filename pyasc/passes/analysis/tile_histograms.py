@@ -26,11 +26,12 @@ from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.histograms import Histogram
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import apply_over
-from pyasc.passes.analysis.tile_emit import I64, LINE_BYTES, binary, cores_for, share
+from pyasc.passes.analysis.tile_body import bind_inputs, extent_of
+from pyasc.passes.analysis.tile_emit import I64, LINE_BYTES, binary, cores_for, deal
 from pyasc.passes.analysis.tile_gathers import elements_in, table_size
 from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_program import Register
-from pyasc.passes.analysis.tile_strides import Strided, StridedBody, bind_inputs, extent_of, line_view
+from pyasc.passes.analysis.tile_strides import Strided, StridedBody, line_view
 from pyasc.passes.analysis.walks import walks_of
 
 LANES = 64
@@ -100,9 +101,8 @@ class _Lowering:
         total, first = extent_of(at, op)
         line = LINE_BYTES // min(dtype_of(ref.type).bytes for ref in op.inputs)
         blocks = cores_for(at, total, line, self.soc.vector_cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([ScalarType(I64)], ["core"])))
-        inner = Builder(cores.body.block, loc=op.loc)
-        part = share(inner, cores.body.block.args[0], blocks, total, line)
+        dealt = deal(at, blocks, total, line)
+        inner, part = dealt.at, dealt.part
         begin = binary(inner, "add", first, part.begin)
         tiles = _Tallied(op, self.body, self.soc, line, self.bins * (LANES + 1) * 4 + 512, 4.25)
         tiles.tally(inner, begin, part.length, self, (places, values))

@@ -45,6 +45,7 @@ from pyasc.passes.analysis.tile_emit import (
     binary,
     bytes_an_element,
     cores_for,
+    deal,
     share,
 )
 from pyasc.passes.analysis.tile_legalise import number_of, refuse
@@ -322,11 +323,9 @@ class LineRows:
         widths = [a.register.dtype.bytes for a in (*self.lines.reads, *self.lines.writes)] or [4]
         line = LINE_BYTES // min(widths)
         blocks = cores_for(at, total, line, self.cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=self.root.loc)
-        part = share(inner, cores.body.block.args[0], blocks, total, line)
-        self.lines.row(inner, (), binary(inner, "add", first, part.begin), part.length)
-        inner.insert(tile.Yield())
+        dealt = deal(at, blocks, total, line)
+        self.lines.row(dealt.at, (), binary(dealt.at, "add", first, dealt.part.begin), dealt.part.length)
+        dealt.at.insert(tile.Yield())
         self.root.drop()
         self.root.unlink()
         return blocks

@@ -20,13 +20,7 @@ from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_emit import (
-    I64,
-    binary,
-    cores_for,
-    named,
-    share,
-)
+from pyasc.passes.analysis.tile_emit import I64, binary, cores_for, deal, named
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 
 BLOCK_BYTES = 32
@@ -75,12 +69,11 @@ class _Rows:
         low, high = self._dealt_rows(at)
         total = binary(at, "maximum", binary(at, "sub", high, low), 0, "rows")
         blocks = cores_for(at, total, 1 if self.work.columns else LONE_ROWS, self.cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=self.root.loc)
-        part = share(inner, cores.body.block.args[0], blocks, total, 1)
+        dealt = deal(at, blocks, total, 1)
+        inner = dealt.at
         self._shape(inner, columns)
-        begin = binary(inner, "add", part.begin, low)
-        self._leading(inner, [], begin, part.length)
+        begin = binary(inner, "add", dealt.part.begin, low)
+        self._leading(inner, [], begin, dealt.part.length)
         inner.insert(tile.Yield())
         self.root.drop()
         self.root.unlink()

@@ -16,8 +16,6 @@ becomes strips that are dealt to the cores, and for each of them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import scf, st, tile
 from pyasc.ir.types import RefType
@@ -25,14 +23,12 @@ from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, named, share
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_apply
-from pyasc.passes.analysis.tile_scans import SCALAR, Running, as_written
-
-_PIECE = 2048
-"""Columns of a strip at most."""
+from pyasc.passes.analysis.tile_scans import Running, as_written
+from pyasc.passes.analysis.tile_strips import SCALAR, ColumnStrips
 
 
 def scans_rows(op: st.Apply) -> bool:
@@ -64,7 +60,9 @@ def lower_scanned_columns(op: st.Apply, soc: Soc) -> Value:
     return _Columns(op, work, soc, running, start).lower()
 
 
-class _Columns:
+class _Columns(ColumnStrips):
+    piece = 2048
+
     def __init__(self, op: st.Apply, work: RowWork, soc: Soc, running: Running, start: Value) -> None:
         self.op = op
         self.work = work
@@ -73,64 +71,19 @@ class _Columns:
         self.output = running.run_through(work)
         work.builder.program.prune()
         work.builder.wide.intervals.check()
-        self.tiles = RowTiles(op, work, soc.arch.ub - _PIECE * 4)
+        self.tiles = RowTiles(op, work, soc.arch.ub - self.piece * 4)
         self.outer = len(work.rows) - 1
 
     def lower(self) -> Value:
         """Emit the split over cores, the strips, and the rows of each."""
-        at, op = Builder.before(self.op), self.op
-        at.loc = op.loc
-        first, extent = self.work.column_values(at, ())
-        line = LINE_BYTES // self.output.dtype.bytes
-        low, high = index(at, 0), extent
-        if self.outer:
-            (low, high), line = self.work.row_bounds(at, ()), 1
-        total = binary(at, "maximum", binary(at, "sub", high, low), 0)
-        blocks = cores_for(at, total, line, self.soc.vector_cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=op.loc)
-        part = share(inner, cores.body.block.args[0], blocks, total, line)
-        begin = binary(inner, "add", part.begin, low if self.outer else first)
-        if self.outer:
-            self._leading(inner, [], begin, binary(inner, "add", begin, part.length, "end"), (first, extent))
-        else:
-            self._strips(inner, [], begin, part.length)
-        inner.insert(tile.Yield())
-        op.drop()
-        op.unlink()
-        return blocks
+        at = Builder.before(self.op)
+        at.loc = self.op.loc
+        return self.deal(at, self.output.dtype.bytes, self.soc.vector_cores)
 
-    def _leading(
-        self, at: Builder, point: list[Value], low: Value, high: Value, columns: tuple[Value, Value]
-    ) -> None:
-        name = self.work.nest.counters[len(point)].name or "outer"
-        body = block_of([SCALAR], [name])
-        loop = at.insert(scf.For(lower=low, upper=high, step=index(at, 1), types=[], body=body))
-        inner = Builder(loop.body.block, loc=self.op.loc)
-        here = [*point, loop.counter]
-        if len(here) < self.outer:
-            self._leading(inner, here, *self.work.row_bounds(inner, here), columns)
-        else:
-            self._strips(inner, here, *columns)
-        inner.insert(scf.Yield())
-
-    def _strips(self, at: Builder, point: Sequence[Value], begin: Value, length: Value) -> None:
-        most = min(_PIECE, self.tiles.longest)
-        strip_ = binary(at, "minimum", length, named(at, most, "STRIP"), "strip")
-        piece = binary(at, "maximum", strip_, 1, "piece")
-        self.tiles.shape(at, piece)
-        body = block_of([SCALAR], ["column"])
-        loop = at.insert(scf.For(lower=index(at, 0), upper=length, step=piece, types=[], body=body))
-        strip = Builder(loop.body.block, loc=self.op.loc)
-        left = binary(strip, "sub", length, loop.counter, "left")
-        width = binary(strip, "minimum", left, piece, "width")
-        self._strip(strip, point, binary(strip, "add", begin, loop.counter, "firstColumn"), width)
-        strip.insert(scf.Yield())
-
-    def _strip(self, at: Builder, point: Sequence[Value], column: Value, width: Value) -> None:
+    def _strip(self, at: Builder, point: list[Value], column: Value, width: Value) -> None:
         """All rows of a strip, from its start on."""
         one, type_ = index(at, 1), RefType((1, None), self.output.dtype, "ub")
-        carry = at.value(tile.Buffer(extents=[self.tiles.pitch], capacity=_PIECE, types=[type_]), "carry")
+        carry = at.value(tile.Buffer(extents=[self.tiles.pitch], capacity=self.piece, types=[type_]), "carry")
         at.insert(tile.Fill(value=self.start, target=carry, sizes=[one, width]))
         self.tiles.carries = {self.output: carry}
         low, high = self.work.row_bounds(at, point)

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineMap
-from pyasc.ir.core import Builder, Operation, Value, block_of
+from pyasc.ir.core import Builder, Operation, Value
 from pyasc.ir.dialects import mem, st, tile, tile_lanes
 from pyasc.ir.dtypes import f32, i32
 from pyasc.ir.types import RefType, dtype_of
@@ -32,9 +32,9 @@ from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import Access
-from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, share
+from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, deal
 from pyasc.passes.analysis.tile_legalise import refuse
-from pyasc.passes.analysis.tile_lines import SCALAR, LineRows, Lines
+from pyasc.passes.analysis.tile_lines import LineRows, Lines
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Register
 from pyasc.passes.analysis.tile_rows import of_apply
 from pyasc.passes.analysis.tile_totals import function_of, lower_parts
@@ -184,13 +184,11 @@ class _ScannedRows(LineRows):
         first, extent = self.work.column_values(at, ())
         total = binary(at, "maximum", extent, 0)
         blocks = cores_for(at, total, self._unit(), self.cores)
-        cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=self.root.loc)
-        core = cores.body.block.args[0]
-        part = share(inner, core, blocks, total, self._unit())
+        dealt = deal(at, blocks, total, self._unit())
+        inner, part = dealt.at, dealt.part
         type_ = RefType((self.soc.vector_cores,), access.register.dtype)
         workspace = function_of(self.root).body.block.add_arg(type_, self.parts)
-        self.scanned.before = workspace, core
+        self.scanned.before = workspace, dealt.core
         self.scanned.row(inner, (), binary(inner, "add", first, part.begin), part.length)
         inner.insert(tile.Yield())
         self.root.drop()

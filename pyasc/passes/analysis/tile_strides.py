@@ -31,12 +31,18 @@ from pyasc.ir.dialects import func, mem, st, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.affine import index, materialise, materialise_polynomial
+from pyasc.passes.analysis.affine import index, materialise_polynomial
 from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_body import Access, BodyBuilder, guarded_writes, stored_dtype
+from pyasc.passes.analysis.tile_body import (
+    Access,
+    BodyBuilder,
+    bind_inputs,
+    extent_of,
+    guarded_writes,
+    stored_dtype,
+)
 from pyasc.passes.analysis.tile_buffers import Slot, assign, scratch_bytes
-from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
@@ -44,8 +50,8 @@ from pyasc.passes.analysis.tile_emit import (
     binary,
     bytes_an_element,
     cores_for,
+    deal,
     queue_depths,
-    share,
 )
 from pyasc.passes.analysis.tile_gathers import TABLE, Gathers, check_tables, table_bytes, table_size
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -69,6 +75,10 @@ class StridedBody(BodyBuilder):
     def body(self, op: st.Apply) -> list[Operand]:
         """Translate the body, whose inputs have operands already; what it yields."""
         return self.gathers.body(op)
+
+    def walks_along(self, ref: Value, map_: AffineMap) -> bool:
+        """Whether the walk of an array has steps."""
+        return self.walks.of[ref, map_].stride != 0
 
     def read(self, ref: Value, map_: AffineMap, name: str, cover: str = FULL) -> Register:
         """The register of one access, picked out of its window."""
@@ -150,44 +160,13 @@ def lower_strided(op: st.Apply, soc: Soc) -> Value:
     total, lower = extent_of(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
     blocks = cores_for(at, total, line, soc.vector_cores)
-    cores = at.insert(tile.Cores(count=blocks, body=block_of([ScalarType(I64)], ["core"])))
-    inner = Builder(cores.body.block, loc=op.loc)
-    part = share(inner, cores.body.block.args[0], blocks, total, line)
-    begin = binary(inner, "add", lower, part.begin)
-    Strided(op, builder, soc, line).emit(inner, begin, part.length)
-    inner.insert(tile.Yield())
+    dealt = deal(at, blocks, total, line)
+    begin = binary(dealt.at, "add", lower, dealt.part.begin)
+    Strided(op, builder, soc, line).emit(dealt.at, begin, dealt.part.length)
+    dealt.at.insert(tile.Yield())
     op.drop()
     op.unlink()
     return blocks
-
-
-def bind_inputs(builder: StridedBody, op: st.Apply, at: Builder) -> None:
-    """Registers for what a body reads."""
-    block = op.body.block
-    wide = builder.wide
-    if op.rank == 1:
-        low, high = (materialise(e, (), op.symbols, at) for e in (op.lower[0], op.upper[0]))
-        interval = Interval(low, binary(at, "sub", high, 1))
-        wide.counters[block.args[0]] = Counter(0, FULL, walked=True, interval=interval)
-    for ref, map_, arg in zip(op.inputs, op.input_maps, block.args[op.rank :], strict=True):
-        if builder.walks.of[ref, map_].stride:
-            register = builder.read(ref, map_, ref.name)
-            builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
-        else:
-            where = [materialise(e, (), op.symbols, at) for e in map_.results]
-            builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
-
-
-def extent_of(at: Builder, op: st.Apply) -> tuple[Value, Value]:
-    """How many points there are, and the first value of the iterator."""
-    bounds = [materialise(expr, (), op.symbols, at) for expr in op.upper]
-    if op.rank == 1:
-        lower = materialise(op.lower[0], (), op.symbols, at)
-        return binary(at, "maximum", binary(at, "sub", bounds[0], lower), 0), lower
-    total = bounds[0]
-    for bound in bounds[1:]:
-        total = binary(at, "mul", total, bound)
-    return total, index(at, 0)
 
 
 @dataclass(frozen=True)

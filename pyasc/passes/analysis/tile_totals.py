@@ -19,14 +19,7 @@ from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_emit import (
-    LINE_BYTES,
-    REPEAT_BYTES,
-    TileEmitter,
-    binary,
-    cores_for,
-    share,
-)
+from pyasc.passes.analysis.tile_emit import LINE_BYTES, REPEAT_BYTES, TileEmitter, binary, cores_for, deal
 from pyasc.passes.analysis.tile_flat import walks_whole
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_lines import SCALAR, Lines, reduce_line
@@ -83,10 +76,8 @@ class _Total:
 
     def parts(self, names: Sequence[str]) -> Value:
         """Each core folds its share."""
-        cores = self.at.insert(tile.Cores(count=self.blocks, body=block_of([SCALAR], ["core"])))
-        inner = Builder(cores.body.block, loc=self.op.loc)
-        core = cores.body.block.args[0]
-        part = share(inner, core, self.blocks, self.extent, self.line)
+        dealt = deal(self.at, self.blocks, self.extent, self.line)
+        inner, core, part = dealt.at, dealt.core, dealt.part
         numbers = self.lines.begin(inner, [each.target for each in self.sweep.folds])
         begin = binary(inner, "add", self.first, part.begin)
         self.lines.sweep(inner, numbers, 0, (), (begin, part.length))

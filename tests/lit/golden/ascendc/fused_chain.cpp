@@ -53,7 +53,7 @@ public:
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf, 832);
+        pipe->InitBuffer(maskBuf, TILE / 8);
     }
 
     __aicore__ inline void Process()

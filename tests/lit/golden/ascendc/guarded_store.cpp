@@ -49,7 +49,7 @@ public:
         yGm.SetGlobalBuffer((__gm__ float*)y + first, length);
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf, 960);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(yQueue_1, BUFFER_NUM, TILE * sizeof(float));
     }
 

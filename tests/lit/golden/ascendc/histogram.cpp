@@ -61,8 +61,8 @@ public:
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf_1, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1856);
-        pipe->InitBuffer(maskBuf_1, 1856);
+        pipe->InitBuffer(maskBuf, TILE / 8);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -326,7 +326,7 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, HISTOGRAM_4_TILE * sizeof(int32_t));
         pipe->InitBuffer(wrapBuf, HISTOGRAM_4_TILE * sizeof(int32_t));
         pipe->InitBuffer(chosenBuf, HISTOGRAM_4_TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 672);
+        pipe->InitBuffer(maskBuf, HISTOGRAM_4_TILE / 8);
         pipe->InitBuffer(countsQueue, 1, 384 * sizeof(int32_t));
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;

@@ -53,10 +53,10 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf, 720);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, 720);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
     }
 
     __aicore__ inline void Process()

@@ -52,9 +52,9 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1152);
-        pipe->InitBuffer(maskBuf_1, 1152);
-        pipe->InitBuffer(maskBuf_2, 1152);
+        pipe->InitBuffer(maskBuf, TILE / 8);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(maskBuf_2, TILE / 8);
     }
 
     __aicore__ inline void Process()

@@ -60,8 +60,8 @@ public:
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(idxQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf_1, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1856);
-        pipe->InitBuffer(maskBuf_1, 1856);
+        pipe->InitBuffer(maskBuf, TILE / 8);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);

@@ -58,7 +58,7 @@ public:
         pipe->InitBuffer(iBuf, 256 * sizeof(int32_t));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(jBuf_1, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1056);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(iSpreadBuf, 8 * MAX_ROWS * sizeof(int32_t));
         oGm.SetGlobalBuffer((__gm__ float*)o);

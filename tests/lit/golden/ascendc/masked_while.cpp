@@ -64,12 +64,12 @@ public:
         pipe->InitBuffer(ziBuf, TILE * sizeof(float));
         pipe->InitBuffer(zrBuf, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf_3, TILE * sizeof(float));
-        pipe->InitBuffer(activeBuf, 544);
+        pipe->InitBuffer(activeBuf, TILE / 8);
         pipe->InitBuffer(tBuf, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 544);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(ziBuf_1, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf_4, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, 544);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
         pipe->InitBuffer(ciSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(anyBuf, 8 * sizeof(float));
         eventVToS = pipe->FetchEventID<HardEvent::V_S>();

@@ -44,9 +44,9 @@ public:
         imgGm.SetGlobalBuffer((__gm__ uint8_t*)img + product_1, product_2);
         outGm.SetGlobalBuffer((__gm__ uint8_t*)out + product_1, product_2);
         pipe->InitBuffer(partsBuf, 3 * TILE * sizeof(half));
-        pipe->InitBuffer(imgQueue, BUFFER_NUM, 10752);
+        pipe->InitBuffer(imgQueue, BUFFER_NUM, 3 * TILE * sizeof(uint8_t));
         pipe->InitBuffer(imgBuf, 3 * TILE * sizeof(half));
-        pipe->InitBuffer(outQueue, BUFFER_NUM, 10752);
+        pipe->InitBuffer(outQueue, BUFFER_NUM, 3 * TILE * sizeof(uint8_t));
         pipe->InitBuffer(offsetsBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(placesBuf, 3 * TILE * sizeof(int32_t));
         pipe->InitBuffer(numberBuf, 3 * TILE * sizeof(int32_t));

@@ -53,7 +53,7 @@ public:
         pipe->InitBuffer(tmpBuf_2, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf_3, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf_4, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 832);
+        pipe->InitBuffer(maskBuf, TILE / 8);
     }
 
     __aicore__ inline void Process()

@@ -61,10 +61,10 @@ public:
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(i1Buf, 1016 * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1696);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(bestQueue, BUFFER_NUM, 256 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, 1696);
+        pipe->InitBuffer(maskBuf_1, TILE / 8);
         pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(int64_t));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -238,9 +238,9 @@ public:
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
         pipe->InitBuffer(i1Buf, ROW_ARGMAX_2_TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, 1376);
+        pipe->InitBuffer(maskBuf, ROW_ARGMAX_2_TILE / 8);
         pipe->InitBuffer(tmpBuf_2, ROW_ARGMAX_2_TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, 1376);
+        pipe->InitBuffer(maskBuf_1, ROW_ARGMAX_2_TILE / 8);
         pipe->InitBuffer(bestSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(bestQueue, 1, 128 * sizeof(float));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int64_t));

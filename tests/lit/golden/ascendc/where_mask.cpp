@@ -51,7 +51,7 @@ public:
         oGm.SetGlobalBuffer((__gm__ float*)o + first, length);
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf, 960);
+        pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
