@@ -426,11 +426,6 @@ def truth(v: Visitor, value: Val, node: ast.AST | None = None) -> Value | bool:
             raise v.error(node, "PA0402", f"expected a truth value, found {describe(value)}")
 
 
-def weak_int(value: Value) -> Scalar:
-    """A run-time Python int."""
-    return Scalar(value, weak=True)
-
-
 def size_polynomial(value: Val) -> SizeExpr | None:
     """The polynomial that an integer is, when it is one."""
     match value:

@@ -16,6 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     from typing_extensions import dataclass_transform
 
+from pyasc.ir.construct import constructor
 from pyasc.ir.declare import OpSpec, attribute, build_spec, operand, operands, region, result, results
 from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.types import Type
@@ -94,15 +95,10 @@ class Operation(_Declared):
             if name:
                 cls.spec = build_spec(cls, name, frozenset(traits))
 
-        def __init__(self, *, loc=UNKNOWN, types=None, **fields):
-            spec = self.spec
-            self.loc = loc
-            spec.populate(self, fields)
-            self._add_uses()
-            if types is not None:
-                self.results = tuple([Value(t, self, i) for i, t in enumerate(types)])
-            elif spec.results:
-                self.results = tuple([Value(t, self, i) for i, t in enumerate(spec.infer(self))])
+        def __init__(self, **fields):
+            cls = type(self)
+            cls.__init__ = constructor(cls.spec, Value, Region)
+            cls.__init__(self, **fields)
     else:
 
         def __init_subclass__(cls, *, name: str = "", traits: Iterable[str] = ()) -> None: ...

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyasc.ir.affine import AffineExpr, AffineMap
+from pyasc.ir.construct import MISSING
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import Type
 
@@ -40,7 +40,6 @@ class Constraint:
 
 
 ANY = Constraint("any type", lambda _: True)
-MISSING = object()
 
 
 class Field(ABC):
@@ -199,80 +198,13 @@ class OpSpec:
     regions: tuple[RegionField, ...]
     doc: str
     cls: type[Operation]
-    known: frozenset[str] = field(default=frozenset(), repr=False)
     named_by: str = ""
     """The attribute that is printed as the operation's name, or empty."""
-    defaults: dict[str, Any] = field(default_factory=lambda: dict[str, Any](), repr=False)
-    """Every attribute in order with its default, or MISSING."""
-
-    def populate(self, op: Any, fields: dict[str, Any]) -> None:
-        """Fill a fresh operation from constructor keywords. Raises TypeError for a missing or unknown one."""
-        attrs = self.defaults.copy()
-        for name, value in fields.items():
-            if name in attrs:
-                attrs[name] = value
-            elif name not in self.known:
-                raise TypeError(f"{self.name} has no field {', '.join(sorted(fields.keys() - self.known))}")
-        op.attrs = attrs
-        try:
-            for name in self.required:
-                fields[name]
-            self._populate_operands(op, fields)
-        except KeyError as missing:
-            kind = "attribute" if missing.args[0] in attrs else "operand"
-            raise TypeError(f"{self.name} needs {kind} {missing.args[0]!r}") from None
-        op.regions = [self._region(op, part, fields) for part in self.regions] if self.regions else []
-
-    def _populate_operands(self, op: Any, fields: dict[str, Any]) -> None:
-        values: list[Value] = []
-        counts = self.arity
-        for name in self.leading:
-            values.append(fields[name])
-        for part in self.operands[len(self.leading) :]:
-            before = len(values)
-            values += fields.get(part.name, ()) if part.variadic else (fields[part.name],)
-            counts = (*counts, len(values) - before)
-        op._operands = values
-        op.segments = counts
-
-    def _region(self, op: Any, part: RegionField, fields: dict[str, Any]) -> Any:
-        from pyasc.ir.core import Region
-
-        given = fields.get(part.name)
-        made = Region() if given is None else given
-        made.parent = op
-        return made
-
-    def infer(self, op: Any) -> list[Type]:
-        """Result types of an operation whose declaration infers all of them. Raises TypeError otherwise."""
-        types: list[Type] = []
-        for part in self.results:
-            if part.infer is None:
-                if part.variadic:
-                    continue
-                raise TypeError(f"{self.name} needs types= for its result {part.name!r}")
-            types.append(part.infer(op))
-        return types
 
     @cached_property
     def dialect(self) -> str:
         """The part of the name before the point."""
         return self.name.partition(".")[0]
-
-    @cached_property
-    def required(self) -> tuple[str, ...]:
-        """The attributes without a default."""
-        return tuple(name for name, value in self.defaults.items() if value is MISSING)
-
-    @cached_property
-    def leading(self) -> tuple[str, ...]:
-        """The operands in front of the first variadic one."""
-        return tuple(part.name for part in takewhile(lambda part: not part.variadic, self.operands))
-
-    @cached_property
-    def arity(self) -> tuple[int, ...]:
-        """How many values each of the `leading` operands is."""
-        return (1,) * len(self.leading)
 
     @cached_property
     def written(self) -> tuple[int, ...]:
@@ -327,7 +259,6 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         part.annotation = cls.__annotations__[part.name]
     for part in (part for group in by_kind.values() for part in group):
         setattr(cls, part.name, part.accessor())
-    inputs = (*by_kind[OperandField], *by_kind[AttributeField], *by_kind[RegionField])
     return OpSpec(
         name=name,
         traits=traits,
@@ -337,7 +268,5 @@ def build_spec(cls: type[Any], name: str, traits: frozenset[str]) -> OpSpec:
         regions=tuple(by_kind[RegionField]),
         doc=cls.__doc__ or "",
         cls=cls,
-        known=frozenset(part.name for part in inputs),
         named_by=next((part.name for part in by_kind[AttributeField] if part.in_name), ""),
-        defaults={part.name: part.default for part in by_kind[AttributeField]},
     )

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NoReturn, TypeVar
 
 from pyasc.ir.affine import AffineExpr
+from pyasc.ir.construct import MISSING
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.declare import Attr, OpSpec
 from pyasc.ir.dialects import operations
@@ -247,6 +248,9 @@ class _Parser:
         loc = self._location()
         if types is None and not cls.spec.infers_all and not all(part.variadic for part in cls.spec.results):
             self.expected("':' and the result types")
+        for part in cls.spec.attributes:
+            if part.default is MISSING and part.name not in fields:
+                self.fail(token, f"{token.text} needs attribute {part.name!r}")
         try:
             return cls(loc=loc, types=types, **fields)
         except (TypeError, ValueError, AttributeError, IndexError, AssertionError) as error:

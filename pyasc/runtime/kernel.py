@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,6 +62,14 @@ class Compiled:
     guarded: bool = True
 
 
+@dataclass(frozen=True)
+class Refused:
+    """A specialisation that a device does not run for all sizes, and why: it is not tried again for each launch."""
+
+    error: UnsupportedError
+    specialisation: Specialisation
+
+
 class Kernel:
     """A Python function compiled for the argument types it is called with, and run on the current device.
 
@@ -74,6 +83,7 @@ class Kernel:
         self._lock = threading.RLock()
         self._warm: dict[Device, tuple[Launch, ...]] = {}
         self._compiled: dict[tuple[str, Types, Sizes], Compiled] = {}
+        self._refused: dict[tuple[str, Types], Refused] = {}
         self._compilations = 0
         self._signature: tuple[Signature, Dependencies] | None = None
         self._source: KernelSource | None = None
@@ -243,18 +253,19 @@ class Kernel:
 
     def _compiled_or_fixed(self, types: Types, device: Device, plain: Mapping[str, Any]) -> Compiled:
         """The specialisation for these types; where a device cannot run it for all sizes, the one for exactly these."""
-        try:
-            return self._compiled_for(types, device)
-        except UnsupportedError as error:
-            if device.name == "cpu" or any(each.code != _NOT_LOWERED for each in error.diagnostics):
-                raise
-            known = _sizes_of(self.specialise(types).abi, plain)
-            if not known:
-                raise
+        refused = self._refused.get((device.name, types))
+        if refused is None or not refused.specialisation.fresh():
             try:
+                return self._compiled_for(types, device)
+            except UnsupportedError as error:
+                if device.name == "cpu" or any(each.code != _NOT_LOWERED for each in error.diagnostics):
+                    raise
+                refused = self._refused[device.name, types] = Refused(error, self.specialise(types))
+        known = _sizes_of(refused.specialisation.abi, plain)
+        if known:
+            with suppress(CompileError):
                 return self._compiled_for(types, device, known)
-            except CompileError:
-                raise error from None
+        raise refused.error.with_traceback(None)
 
     def _for_odd_sizes(
         self, types: Types, device: Device, found: Compiled, plain: Mapping[str, Any]

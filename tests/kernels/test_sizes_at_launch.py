@@ -186,3 +186,27 @@ def test_an_index_of_an_empty_axis_is_an_error_where_it_runs() -> None:
     with asc.device("cpu"), pytest.raises(IndexError, match="index 0 is out of range"):
         moved_and_first(np.zeros(0, np.int32), y)
     assert y.tolist() == [1]
+
+
+@asc.kernel
+def for_each_size(a: asc.float32[N, 4], order: asc.int64[M]):
+    """The model has no place for a temporary array of `ceil(N / 2)` rows, unless it knows N."""
+    b = a[::-2, order] + 1
+    return b.sum()
+
+
+def test_what_a_device_does_not_run_for_all_sizes_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+    specialise = asc.Kernel.specialise
+
+    def counted(self: asc.Kernel, types: Any, sizes: Any = None, known: Any = ()) -> Any:
+        tried.append(known)
+        return specialise(self, types, sizes, known)
+
+    monkeypatch.setattr(asc.Kernel, "specialise", counted)
+    order = np.array([1, 0])
+    with asc.device("model"):
+        for n in (8, 10, 8):
+            a = numbers(n, 4)
+            assert for_each_size(a, order) == (a[::-2, order] + 1).sum()
+    assert tried == [(), (), (("N", 8), ("M", 2)), (("N", 10), ("M", 2))]

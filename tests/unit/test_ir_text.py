@@ -237,7 +237,7 @@ ERRORS = [
         32,
         "expected ':' and the result types, found the end of the text",
     ),
-    ("%0 = arith.constant : i64", 1, 6, "arith.constant: arith.constant needs attribute 'value'"),
+    ("%0 = arith.constant : i64", 1, 6, "arith.constant needs attribute 'value'"),
     (
         "%0 = arith.constant {value = 1} : i46",
         1,

@@ -226,15 +226,3 @@ def is_silent(op: Operation) -> bool:
                 if not (is_silent(inner) or (inner is block.last and TERMINATOR in inner.spec.traits)):
                     return False
     return True
-
-
-def dominates(op: Operation, other: Operation) -> bool:
-    """Whether `op` has run whenever `other` runs, by structure: it stands before it in a block that encloses it."""
-    ancestor: Operation | None = other
-    while ancestor is not None and ancestor.parent is not op.parent:
-        ancestor = ancestor.parent_op
-    while ancestor is not None:
-        if ancestor is op:
-            return True
-        ancestor = ancestor.prev
-    return False

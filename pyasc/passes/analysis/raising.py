@@ -44,11 +44,6 @@ def is_plain(op: Operation) -> bool:
     return PURE in op.spec.traits and not op.regions
 
 
-def stands_in(op: Operation, block: Block) -> bool:
-    """Whether an operation is in the block itself, not in a nested one."""
-    return op.parent is block
-
-
 def slice_of(values: Iterable[Value], block: Block) -> list[Operation]:
     """The operations of `block` that the values are computed by, in order."""
     needed: set[Operation] = set()

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
-from pyasc.ir.affine import AffineExpr
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, func, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 from pyasc.ir.types import RefType, ScalarType
-from pyasc.passes.analysis.affine import index, integer_of, materialise
+from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register
@@ -99,11 +98,6 @@ def ceil_div(at: Builder, value: Value, divisor: Value | int, name: str = "") ->
     number = divisor if isinstance(divisor, int) else integer_of(divisor)
     assert number is not None
     return binary(at, "floordiv", binary(at, "add", value, number - 1), divisor, name)
-
-
-def affine_value(at: Builder, expr: AffineExpr, dims: Sequence[Value], symbols: Sequence[Value]) -> Value:
-    """An affine expression, folded where it is constant."""
-    return materialise(expr, dims, symbols, at)
 
 
 @dataclass(frozen=True)
