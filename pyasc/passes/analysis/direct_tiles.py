@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.dialects.arith import Cast
+from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.emit import Emitter, Index
 from pyasc.passes.analysis.register_tiles import MIDDLE_ROWS, Tile
+
+UNROLLED_TAPS = 9
+"""Taps of a filter that are written out, at most: each has addresses of its own, which then are constant offsets."""
 
 
 class DirectTiles(Tile):
@@ -104,7 +109,15 @@ class DirectTiles(Tile):
             return self._sum(inner, position + 1, carried, width, step)
 
         names = self.sum_names(len(sums), width)
-        return e.loop(0, self.extent(iterator), inside, kind="reduction", inits=sums, carried=names)
+        extent, unroll = self.extent(iterator), self._unrolled(position)
+        return e.loop(0, extent, inside, kind="reduction", inits=sums, carried=names, unroll=unroll)
+
+    def _unrolled(self, position: int) -> int:
+        """How often the C++ compiler is to write out the body of a loop over a summed iterator."""
+        extents = [integer_of(self.extent(i)) for i in self.c.sums[position:]]
+        known = [extent for extent in extents if extent]
+        taps = prod(known)
+        return known[0] if len(known) == len(extents) and taps <= UNROLLED_TAPS else 1
 
     def _tile(self, e: Emitter, row: Value, rows: int, lane: Value, vectors: int, end: Value | None) -> None:
         """One tile, whose vectors end at `end` at most."""

@@ -158,10 +158,12 @@ class Emitter:
         inits: Sequence[Value] = (),
         name: str = "",
         carried: Sequence[str] = (),
+        unroll: int = 1,
     ) -> list[Value]:
         """A counted loop; `body` returns the next carried values. Returns the last ones.
 
-        `name` and `carried` are hints for the counter's and the carried values' names.
+        `name` and `carried` are hints for the counter's and the carried values' names, `unroll` is one for the C++
+        compiler.
         """
         types = [value.type for value in inits]
         op = scf.For(
@@ -170,6 +172,7 @@ class Emitter:
             step=self.index(step),
             inits=list(inits),
             kind=kind,
+            unroll=unroll,
             types=types,
             body=block_of([I64, *types], [name, *carried]),
         )

@@ -17,6 +17,9 @@ DEPTH = 512
 WIDTH = 1024
 """Lanes whose panels are packed at a time: with DEPTH they fill about a level-2 cache."""
 
+UNROLLED_STEPS = 4
+"""Steps of the sum that are written out: each row has an address, more than there are registers for."""
+
 
 class PackedTiles(Tile):
     """Matrix products: panels of the vector operand are copied to be contiguous, then shared by all row blocks."""
@@ -177,6 +180,7 @@ class PackedTiles(Tile):
             inits=self.zeros(e, rows * self.vectors),
             name="k",
             carried=self.sum_names(rows * self.vectors, self.vectors),
+            unroll=UNROLLED_STEPS if rows == self.rows else 1,
         )
 
     def _write_back(
