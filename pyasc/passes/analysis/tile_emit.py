@@ -171,22 +171,32 @@ def queue_depths(assignment: Assignment) -> dict[str, int]:
     return depths
 
 
+@dataclass(frozen=True)
+class Footprint:
+    """The room on chip of registers that cover the same of a tile, and how much of it one tile uses."""
+
+    shape: tuple[Dim, ...]
+    """Of a buffer, in elements; None for an axis whose extent the launch decides."""
+    sizes: Sequence[Value]
+    """Elements in use along each axis, from the first on."""
+    extents: Sequence[Value] = ()
+    """The extents of the axes that `shape` leaves open."""
+    capacity: int = 0
+    """The most elements that a buffer with such extents has; 0 where no axis is open."""
+
+
 @dataclass
 class TileEmitter:
     """Emits a program inside the loop over tiles.
 
-    `shape` is that of a full tile's buffers, `extents` fill its open axes, `capacity` is their product's bound;
-    `sizes` is the corner in use, `point` the counters of the nest where the tile starts; `carries` hold what running
-    values have come to before the tile.
+    `footprints` are by what a register covers; `point` are the counters of the nest where the tile starts; `carries`
+    hold what running values have come to before the tile.
     """
 
     at: Builder
     assignment: Assignment
     depths: Mapping[str, int]
-    shapes: Mapping[str, tuple[Dim, ...]]
-    extents: Mapping[str, Sequence[Value]]
-    capacity: Mapping[str, int]
-    sizes: Mapping[str, Sequence[Value]]
+    footprints: Mapping[str, Footprint]
     point: Sequence[Value] = ()
     buffers: dict[tuple[Slot, DType], Value] = field(
         default_factory=lambda: dict[tuple[Slot, DType], Value]()
@@ -198,6 +208,10 @@ class TileEmitter:
         slot = self.assignment.of[register]
         return self.slot_tile(slot, register.dtype)
 
+    def sizes_of(self, register: Register) -> Sequence[Value]:
+        """How much of its buffer a register uses."""
+        return self.footprints[register.cover].sizes
+
     def slot_tile(self, slot: Slot, dtype: DType) -> Value:
         """The tile of a slot with elements of a dtype."""
         key = (slot, dtype)
@@ -207,13 +221,12 @@ class TileEmitter:
         return self.buffers[key]
 
     def _allocate(self, slot: Slot, dtype: DType) -> Value:
-        cover = slot.cover
-        type_ = RefType(self.shapes[cover], dtype, "ub")
+        footprint = self.footprints[slot.cover]
         op = tile.Buffer(
-            extents=self.extents[cover],
+            extents=footprint.extents,
             depth=self.depths.get(slot.kind, 1),
-            capacity=self.capacity[cover] if self.extents[cover] else 0,
-            types=[type_],
+            capacity=footprint.capacity,
+            types=[RefType(footprint.shape, dtype, "ub")],
         )
         return self.at.value(op, slot.name)
 
@@ -251,7 +264,7 @@ class TileEmitter:
         end = next(other for other in rest if other.fn == "end")
         *masked, rounds = each.args
         assert end.scratch is not None and isinstance(rounds, Value)
-        sizes = self.sizes[each.target.cover]
+        sizes = self.sizes_of(each.target)
         tiles = [self.argument(arg) for arg in masked] if len(masked) == 2 else []
         work = [*tiles, self.tile_of(end.scratch)] if tiles else []
         loop = self.at.insert(tile.Repeat(rounds=rounds, mask=work, sizes=sizes, body=block_of()))
@@ -265,7 +278,7 @@ class TileEmitter:
         """Emit one instruction."""
         args = [self.argument(arg) for arg in each.args]
         target = self.tile_of(each.target)
-        sizes = self.sizes[each.target.cover]
+        sizes = self.sizes_of(each.target)
         match each.fn:
             case "cast":
                 op = tile.Cast(source=args[0], target=target, sizes=sizes, rounding=each.mode)
@@ -280,7 +293,7 @@ class TileEmitter:
                 op = tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
             case "scan":
                 carry = self.carries[each.target]
-                along = 1 if self.shapes[FULL][0] == 1 else 0
+                along = 1 if self.footprints[FULL].shape[0] == 1 else 0
                 op = tile_lanes.Scan(
                     source=args[0], carry=carry, target=target, sizes=sizes, fn=each.mode, axis=along
                 )
@@ -295,7 +308,7 @@ class TileEmitter:
                 op = tile.Reduce(
                     source=args[0],
                     target=target,
-                    sizes=self.sizes[each.args[0].cover],
+                    sizes=self.sizes_of(each.args[0]),
                     scratch=[] if each.scratch is None else [self.tile_of(each.scratch)],
                     fn=each.mode,
                     axis=1,
@@ -311,7 +324,7 @@ class TileEmitter:
         width = first.type.shape[0]
         assert isinstance(width, int)
         return tile_lanes.Weave(
-            source=part.tile, target=target, sizes=self.sizes[FULL], count=count, width=width
+            source=part.tile, target=target, sizes=self.footprints[FULL].sizes, count=count, width=width
         )
 
     def _index(self, each: Instruction, target: Value, sizes: Sequence[Value]) -> tile.Iota | tile.Fill:

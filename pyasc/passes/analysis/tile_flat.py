@@ -41,6 +41,7 @@ from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
+    Footprint,
     TileEmitter,
     binary,
     bytes_an_element,
@@ -149,10 +150,7 @@ class _Flat:
             inner,
             self.assignment,
             self.depths,
-            {FULL: (self.tile,)},
-            {FULL: ()},
-            {FULL: self.tile},
-            {FULL: [count]},
+            {FULL: Footprint((self.tile,), [count])},
             [binary(inner, "add", binary(inner, "add", lower, begin), offset)],
         )
         for access in self.elements.reads:

@@ -40,6 +40,7 @@ from pyasc.passes.analysis.tile_emit import (
     LINE_BYTES,
     MAX_QUEUES,
     REPEAT_BYTES,
+    Footprint,
     TileEmitter,
     a_repeat,
     binary,
@@ -99,7 +100,7 @@ class Lines:
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)
         each = bytes_an_element(Assignment(self.shared), self.depths) or 1
-        self.wide = {slot.cover for slot in self.shared if slot.cover not in (FULL, COLUMN)}
+        self.wide = dict.fromkeys(s.cover for s in self.shared if s.cover not in (FULL, COLUMN))
         for slot in self.shared:
             if slot.cover in self.wide:
                 each += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
@@ -139,10 +140,7 @@ class Lines:
             at,
             Assignment(list(self.slots.values()), dict(self.slots)),
             {},
-            {COLUMN: (NUMBER_ELEMENTS, 1)},
-            {COLUMN: []},
-            {COLUMN: 0},
-            {COLUMN: [one, one]},
+            {COLUMN: Footprint((NUMBER_ELEMENTS, 1), [one, one])},
             point,
         )
         for register in self.slots if wanted is None else wanted:
@@ -204,15 +202,12 @@ class Lines:
         lanes: Sequence[Value],
     ) -> None:
         one = index(at, 1)
-        widths = {cover: width_of(cover) for cover in (FULL, *self.wide)}
+        footprints = {cover: self._footprint(at, width_of(cover), count) for cover in (FULL, *self.wide)}
         emitter = TileEmitter(
             at,
             self.assignments[position],
             self.depths,
-            dict.fromkeys(widths, (1, None)),
-            {cover: [index(at, self.tile * width)] for cover, width in widths.items()},
-            {cover: self.tile * width for cover, width in widths.items()},
-            {cover: [one, binary(at, "mul", count, width)] for cover, width in widths.items()},
+            footprints,
             dims,
             dict(numbers.buffers),
             self.carries,
@@ -233,6 +228,12 @@ class Lines:
         for access in sweep.writes:
             target = self.view(at, access, dims, count)
             at.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=[one, count]))
+
+    def _footprint(self, at: Builder, width: int, count: Value) -> Footprint:
+        """A piece with so many elements for each of `count` columns."""
+        most = self.tile * width
+        used = binary(at, "mul", count, width)
+        return Footprint((1, None), [index(at, 1), used], [index(at, most)], most)
 
     def _window(
         self, at: Builder, access: Access, dims: Sequence[Value], count: Value

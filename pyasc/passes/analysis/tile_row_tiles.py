@@ -17,6 +17,7 @@ from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     BLOCK_BYTES,
     I64,
+    Footprint,
     TileEmitter,
     a_block,
     binary,
@@ -84,7 +85,7 @@ class RowTiles:
         fixed += a_row * longest
         per_element = bytes_an_element(self.assignment, self.depths) or 1
         per_element += gather_bytes(self.program.instructions)
-        self.wide = {slot.cover for slot in slots if width_of(slot.cover) > 1 or slot.cover == wide(1)}
+        self.wide = dict.fromkeys(s.cover for s in slots if width_of(s.cover) > 1 or s.cover == wide(1))
         for slot in slots:
             if slot.cover in self.wide:
                 per_element += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
@@ -113,62 +114,40 @@ class RowTiles:
 
     def filled(self, at: Builder, dims: Sequence[Value], count: Value, width: Value) -> TileEmitter:
         """Copy a tile in from the point `dims` and run the program on it."""
-        one = index(at, 1)
-        turned = [self.pitch, self.turned_pitch] if self.turned else []
-        pitches = {cover: binary(at, "mul", self.pitch, width_of(cover)) for cover in self.wide}
-        emitter = TileEmitter(
-            at,
-            self.assignment,
-            self.depths,
-            {
-                **dict.fromkeys((*self.wide, TURNED), (None, None)),
-                FULL: (None, None),
-                ROW: (1, None),
-                COLUMN: (COLUMN_ELEMENTS, 1),
-                SPACED: (COLUMN_ELEMENTS, self._per_block()),
-            },
-            {
-                **{cover: [self.rows, pitch] for cover, pitch in pitches.items()},
-                TURNED: turned,
-                FULL: [self.rows, self.pitch],
-                ROW: [self.pitch],
-                COLUMN: [],
-                SPACED: [],
-            },
-            {
-                **{cover: self.tile * width_of(cover) for cover in self.wide},
-                TURNED: self.tile + TURNED_COLUMNS * self.unit,
-                FULL: self.tile,
-                ROW: self.longest,
-                COLUMN: COLUMN_ELEMENTS,
-                SPACED: SPACED_BYTES,
-            },
-            {
-                **{cover: [count, binary(at, "mul", width, width_of(cover))] for cover in self.wide},
-                TURNED: [width, count],
-                FULL: [count, width],
-                ROW: [one, width],
-                COLUMN: [count, one],
-                SPACED: [count, one],
-            },
-            dims,
-            carries=self.carries,
-        )
+        footprints = self._footprints(at, count, width)
+        emitter = TileEmitter(at, self.assignment, self.depths, footprints, dims, carries=self.carries)
         for access in self.work.builder.elements.reads:
             target = emitter.tile_of(access.register)
-            sizes = emitter.sizes[access.register.cover]
+            sizes, span = emitter.sizes_of(access.register), width
             if access.register.cover in self.wide:
-                sizes = [count, self._span(at, access, width)]
-            source = self.view(
-                at, access, dims, count, sizes[-1] if access.register.cover in self.wide else width
-            )
+                span = self._span(at, access, width)
+                sizes = [count, span]
+            source = self.view(at, access, dims, count, span)
             at.insert(tile.Copy(source=source, target=target, sizes=sizes))
         for row in self.work.builder.elements.rows:
-            place = (count, width), dims
-            insert_rows(at, row, emitter.tile_of(row.register), *place)
+            insert_rows(at, row, emitter.tile_of(row.register), (count, width), dims)
         emitter.run(self.program)
         at.loc = self.root.loc
         return emitter
+
+    def _footprints(self, at: Builder, count: Value, width: Value) -> dict[str, Footprint]:
+        """What each cover takes of a tile of `count` rows, of which `width` columns are worked on."""
+        one = index(at, 1)
+        made = {
+            FULL: Footprint((None, None), [count, width], [self.rows, self.pitch], self.tile),
+            ROW: Footprint((1, None), [one, width], [self.pitch], self.longest),
+            COLUMN: Footprint((COLUMN_ELEMENTS, 1), [count, one]),
+            SPACED: Footprint((COLUMN_ELEMENTS, self._per_block()), [count, one]),
+        }
+        if self.turned:
+            most = self.tile + TURNED_COLUMNS * self.unit
+            made[TURNED] = Footprint((None, None), [width, count], [self.pitch, self.turned_pitch], most)
+        for cover in self.wide:
+            factor = width_of(cover)
+            extents = [self.rows, binary(at, "mul", self.pitch, factor)]
+            sizes = [count, binary(at, "mul", width, factor)]
+            made[cover] = Footprint((None, None), sizes, extents, self.tile * factor)
+        return made
 
     def _span(self, at: Builder, access: Access, width: Value) -> Value:
         """Elements of a row that are copied for so many columns."""

@@ -159,4 +159,4 @@ class _Rows:
         for access in self.work.builder.elements.writes:
             source = emitter.tile_of(access.register)
             target = self.tiles.view(at, access, dims, count, width)
-            at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes[access.register.cover]))
+            at.insert(tile.Copy(source=source, target=target, sizes=emitter.sizes_of(access.register)))

@@ -96,6 +96,6 @@ class _Columns(ColumnStrips):
         emitter = self.tiles.filled(inner, dims, count, width)
         for access in self.work.builder.elements.writes:
             target = self.tiles.view(inner, access, dims, count, width)
-            sizes = emitter.sizes[access.register.cover]
+            sizes = emitter.sizes_of(access.register)
             inner.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=sizes))
         inner.insert(scf.Yield())

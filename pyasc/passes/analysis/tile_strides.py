@@ -46,6 +46,7 @@ from pyasc.passes.analysis.tile_buffers import Slot, assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     I64,
     LINE_BYTES,
+    Footprint,
     TileEmitter,
     binary,
     bytes_an_element,
@@ -282,20 +283,15 @@ class Strided:
 
     def _emitter(self, at: Builder, point: list[Value], count: Value) -> TileEmitter:
         covers = dict.fromkeys([FULL, *(slot.cover for slot in self.assignment.slots)])
-        factors = {cover: width_of(cover) for cover in covers}
-        emitter = TileEmitter(
-            at,
-            self.assignment,
-            self.depths,
-            {cover: (self.tile * factor,) for cover, factor in factors.items()},
-            dict.fromkeys(covers, ()),
-            {cover: self.tile * factor for cover, factor in factors.items()},
-            {cover: [binary(at, "mul", count, factor)] for cover, factor in factors.items()},
-            point,
-        )
+        footprints = {cover: self._footprint(at, width_of(cover), count) for cover in covers}
+        emitter = TileEmitter(at, self.assignment, self.depths, footprints, point)
         for planes in self.planes.values():
             self._declare_planes(at, emitter, planes)
         return emitter
+
+    def _footprint(self, at: Builder, width: int, count: Value) -> Footprint:
+        """A run of so many elements for each of `count` steps."""
+        return Footprint((self.tile * width,), [binary(at, "mul", count, width)])
 
     def _declare_planes(self, at: Builder, emitter: TileEmitter, planes: _Planes) -> None:
         """One buffer for the parts of a register, each in its place."""
