@@ -232,6 +232,11 @@ ROWS: tuple[Row, ...] = (
         "ROWS::test_documented_differences_of_numbers",
     ),
     row(
+        "| a run-time `int` stored",
+        "ROWS::test_documented_differences_of_numbers",
+        "ROWS::test_documented_differences_of_numbers",
+    ),
+    row(
         "| a run-time `float`",
         "ROWS::test_documented_differences_of_numbers "
         "unit/test_frontend_tensors.py::test_run_time_floats_are_float64_beside_float64",

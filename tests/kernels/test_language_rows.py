@@ -49,7 +49,16 @@ def conversions(x: asc.float32, p: int, i: asc.int32):
     return int(x), asc.int8(x), asc.uint8(x), p * 0.5, i + 1.5, p / 4, asc.ones(2)
 
 
+@asc.kernel
+def stored(x: asc.int16[2], b: asc.uint8[2], p: int):
+    x[0], b[0] = p, p
+    x[1] = b[1] = p + 1
+
+
 def test_documented_differences_of_numbers() -> None:
+    x, b = np.zeros(2, np.int16), np.zeros(2, np.uint8)
+    stored(x, b, 2**15 - 1)
+    assert x.tolist() == [2**15 - 1, -(2**15)] and b.tolist() == [255, 0]
     top = 2**63 - 1
     assert [int(each) for each in ints(top, 1)] == [LOWEST, top, top, 0, top - 1]
     assert [int(each) for each in ints(LOWEST, -1)] == [top, LOWEST, LOWEST, 0, top]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pyasc.ir.diagnostics import CompileError
+from pyasc.ir.dialects.func import Module
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.numbers_half import carrier
 from pyasc.ir.sizes import SizeExpr
@@ -21,7 +23,7 @@ from pyasc.runtime.build import BuildOptions, build_shared
 from pyasc.runtime.compiler import LoweredKernel, emit
 from pyasc.runtime.cpu import entry_of
 from pyasc.runtime.device import get_device
-from pyasc.runtime.kernel import Kernel, Types
+from pyasc.runtime.kernel import Kernel, Sizes, Types
 from pyasc.runtime.launcher import make_launcher
 from pyasc.runtime.model import ModelRunner, launcher_of
 from pyasc.runtime.specialise import Specialisation
@@ -103,18 +105,36 @@ def interpreted(
     kernel: Kernel, types: Types, pipeline: str = ""
 ) -> Callable[[Sequence[Any], dict[str, int]], list[Any]]:
     """The kernel in the reference interpreter after a pipeline (the py level by default): a function of all
-    arguments and sizes that writes arrays in place and returns the results."""
-    made = kernel.specialise(types)
-    module = made.result.module if not pipeline else made.lowered(pipeline).module
-    (func,) = (each for each in module.functions if each.kernel)
+    arguments and sizes that writes arrays in place and returns the results.
+
+    As at a launch, sizes that break what the kernel assumes of them get a kernel of their own, if there is one.
+    """
+    general = kernel.specialise(types)
+    modules: dict[Sizes, Module] = {(): _lowered(kernel, types, (), pipeline)}
+
+    def module_for(sizes: dict[str, int]) -> Module:
+        known = () if general.abi.assumptions.hold(sizes) else tuple(sizes.items())
+        if known not in modules:
+            modules[known] = _lowered(kernel, types, known, pipeline)
+        return modules[known]
 
     def run(args: Sequence[Any], sizes: dict[str, int]) -> list[Any]:
+        module = module_for(sizes)
+        (func,) = (each for each in module.functions if each.kernel)
         outputs = [_output(func.params[k].type, sizes) for k in func.outputs]
         with np.errstate(all="ignore"):
             interpret(module, func.symbol, [*args, *outputs], sizes, emit=lambda _: None)
         return outputs
 
     return run
+
+
+def _lowered(kernel: Kernel, types: Types, known: Sizes, pipeline: str) -> Module:
+    try:
+        made = kernel.specialise(types, known=known)
+    except CompileError:
+        made = kernel.specialise(types)
+    return made.lowered(pipeline).module if pipeline else made.result.module
 
 
 def _output(type_: Any, sizes: dict[str, int]) -> np.ndarray[Any, Any]:
