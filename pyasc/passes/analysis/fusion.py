@@ -112,37 +112,16 @@ def _equal_maps(a: st.Apply, x: AffineMap, b: st.Apply, y: AffineMap, polynomial
 def merge(a: st.Apply, b: st.Apply) -> st.Apply:
     """One op that does both at each point, in the place of `b`."""
     shift = len(a.symbols)
-    body = a.body
-    block, other = body.block, b.body.block
-    yielded = list(block.terminator.operands)
-    mapping: dict[Value, Value] = dict(zip(other.args[: b.rank], block.args[: a.rank], strict=True))
-    written = dict(zip(a.outputs, yielded, strict=True))
-    inputs, maps = list(a.inputs), list(a.input_maps)
-    for ref, map_, arg in zip(b.inputs, b.input_maps, other.args[b.rank :], strict=True):
-        if ref in written:
-            mapping[arg] = written[ref]
-            continue
-        shifted = shift_symbols(map_, shift)
-        inputs.append(ref)
-        maps.append(shifted)
-        mapping[arg] = block.add_arg(ScalarType(dtype_of(ref.type)), arg.name)
-    assert block.last is not None
-    block.last.erase()
-    inner = Builder(block, loc=b.loc)
-    for op in other:
-        if op is not other.last:
-            inner.insert(op.clone(mapping))
-    values = [*yielded, *(mapping.get(v, v) for v in other.terminator.operands)]
-    inner.insert(st.Yield(values=values))
+    needed = _continue_body(a, b)
     made = st.Apply(
         symbols=[*a.symbols, *b.symbols],
-        inputs=inputs,
+        inputs=[*a.inputs, *(b.inputs[i] for i in needed)],
         inits=b.inits,
         outputs=[*a.outputs, *b.outputs],
         iterators=b.iterators,
         lower=a.lower,
         upper=a.upper,
-        input_maps=tuple(maps),
+        input_maps=(*a.input_maps, *(shift_symbols(b.input_maps[i], shift) for i in needed)),
         output_maps=(*a.output_maps, *(shift_symbols(m, shift) for m in b.output_maps)),
         roles=(*a.roles, *b.roles),
         strict=b.strict,
@@ -156,6 +135,29 @@ def merge(a: st.Apply, b: st.Apply) -> st.Apply:
         old.unlink()
     share_inputs(made)
     return made
+
+
+def _continue_body(a: st.Apply, b: st.Apply) -> list[int]:
+    """Let the body of `a` go on with that of `b`; the inputs of `b` that this takes, since `a` does not write them."""
+    block, other = a.body.block, b.body.block
+    end = block.terminator
+    yielded = list(end.operands)
+    written = dict(zip(a.outputs, yielded, strict=True))
+    mapping: dict[Value, Value] = dict(zip(other.args[: b.rank], block.args[: a.rank], strict=True))
+    needed: list[int] = []
+    for number, (ref, arg) in enumerate(zip(b.inputs, other.args[b.rank :], strict=True)):
+        if ref in written:
+            mapping[arg] = written[ref]
+        else:
+            mapping[arg] = block.add_arg(ScalarType(dtype_of(ref.type)), arg.name)
+            needed.append(number)
+    end.erase()
+    inner = Builder(block, loc=b.loc)
+    for op in other:
+        if op is not other.last:
+            inner.insert(op.clone(mapping))
+    inner.insert(st.Yield(values=[*yielded, *(mapping.get(v, v) for v in other.terminator.operands)]))
+    return needed
 
 
 def _take_region(op: st.Apply, number: int) -> Region:
