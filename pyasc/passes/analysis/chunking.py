@@ -7,14 +7,16 @@ Chunks depend on sizes alone and partial results are combined in order, so the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap, symbol
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st
+from pyasc.ir.dtypes import DType
 from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
-from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.emit import Emitter, Index
 from pyasc.passes.analysis.structured import combine, combining_function, instantiate
 from pyasc.passes.analysis.tensor_kernels import identity
 
@@ -34,18 +36,19 @@ def chunk_reduction(op: st.Apply, chunk: int) -> bool:
     e = Emitter(Builder.before(op))
     lower, upper = _range(op, e)
     length = _chunk_length(op, e, chunk)
-    if length is None or _fits_one(lower, upper, length):
+    if length is None:
+        return False
+    chunks = _Chunks(lower, upper, length)
+    if chunks.is_one:
         return False
     (number,) = op.combined
     dtype = dtype_of(op.outputs[number].type)
-    count = _chunk_count(e, lower, upper, length)
+    count = chunks.count(e)
     partial = e.alloc([count], dtype, "partial")
 
     def inside(inner: Emitter, c: Value, _: list[Value]) -> None:
-        low = inner.add(lower, inner.mul(c, length))
-        high = inner.minimum(inner.add(low, length), upper)
         neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
-        piece = _restricted(op, inner, low, high, [neutral])
+        piece = _restricted(op, inner, chunks.ends(inner, c), [neutral])
         symbols = [*piece.symbols, c]
         piece.set_operands("symbols", symbols)
         _redirect(piece, number, partial, AffineMap((symbol(len(symbols) - 1),)))
@@ -54,6 +57,31 @@ def chunk_reduction(op: st.Apply, chunk: int) -> bool:
     _combine_partials(op, e, partial, count, number)
     _remove(op)
     return True
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """A range in chunks of one length; the last of them may be shorter."""
+
+    lower: Value
+    upper: Value
+    length: Value
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one chunk is known to be all."""
+        a, b, n = (integer_of(value) for value in (self.lower, self.upper, self.length))
+        return a is not None and b is not None and n is not None and b - a <= n
+
+    def count(self, e: Emitter) -> Value:
+        """How many there are."""
+        distance = e.call("pymax", e.sub(self.upper, self.lower), e.index(0))
+        return e.floordiv(e.add(distance, e.sub(self.length, 1)), self.length)
+
+    def ends(self, e: Emitter, number: Value) -> tuple[Value, Value]:
+        """Where a chunk begins, and where it stops."""
+        low = e.add(self.lower, e.mul(number, self.length))
+        return low, e.minimum(e.add(low, self.length), self.upper)
 
 
 def _cuttable(op: st.Apply) -> str | None:
@@ -83,23 +111,13 @@ def _chunk_length(op: st.Apply, e: Emitter, chunk: int) -> Value | None:
     return e.call("pymax", e.index(1), e.floordiv(e.index(chunk), inner))
 
 
-def _fits_one(lower: Value, upper: Value, length: Value) -> bool:
-    a, b, n = integer_of(lower), integer_of(upper), integer_of(length)
-    return a is not None and b is not None and n is not None and b - a <= n
-
-
-def _chunk_count(e: Emitter, lower: Value, upper: Value, length: Value) -> Value:
-    distance = e.call("pymax", e.sub(upper, lower), e.index(0))
-    return e.floordiv(e.add(distance, e.sub(length, 1)), length)
-
-
-def _restricted(op: st.Apply, e: Emitter, low: Value, high: Value, inits: Sequence[Value]) -> st.Apply:
+def _restricted(op: st.Apply, e: Emitter, ends: tuple[Value, Value], inits: Sequence[Value]) -> st.Apply:
     """A copy whose first iterator runs over one chunk."""
     piece = op.clone()
     assert isinstance(piece, st.Apply)
     e.insert(piece)
     number = len(piece.symbols)
-    piece.set_operands("symbols", [*piece.symbols, low, high])
+    piece.set_operands("symbols", [*piece.symbols, *ends])
     piece.lower = (symbol(number), *piece.lower[1:])
     piece.upper = (symbol(number + 1), *piece.upper[1:])
     piece.set_operands("inits", list(inits))
@@ -134,42 +152,70 @@ def chunk_scan(op: st.Apply, bytes_of_chunk: int) -> bool:
         return False
     e = Emitter(Builder.before(op))
     lower, upper = _range(op, e)
-    dtype = dtype_of(op.outputs[0].type)
-    length = e.index(max(1, bytes_of_chunk // dtype.bytes))
-    if _fits_one(lower, upper, length):
+    length = e.index(max(1, bytes_of_chunk // dtype_of(op.outputs[0].type).bytes))
+    chunks = _Chunks(lower, upper, length)
+    if chunks.is_one:
         return False
-    count = _chunk_count(e, lower, upper, length)
-    # What stands before each chunk, and beside it whether that is known.
-    before = e.alloc([e.add(count, 1), 2], dtype, "before")
-    nothing = e.constant(0.0 if dtype.is_float else 0, ScalarType(dtype))
-    e.loop(0, e.add(count, 1), lambda i, c, _: i.store(nothing, before, [c, 1]), name="chunk")
-    e.store(op.inits[0], before, [0, 0])
-    e.insert(mem.Signal(ref=before, indices=[e.index(0), e.index(1)]))
-
-    def total(inner: Emitter, low: Value, high: Value) -> Value:
-        own = inner.alloc([], dtype, "own")
-        neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
-        piece = _restricted(op, inner, low, high, [neutral])
-        piece.iterators, piece.roles = ("reduction",), ("reduce",)
-        _redirect(piece, 0, own, AffineMap(()))
-        return inner.load(own, [])
-
-    def task(inner: Emitter, c: Value, _: list[Value]) -> None:
-        low = inner.add(lower, inner.mul(c, length))
-        high = inner.minimum(inner.add(low, length), upper)
-        own = total(inner, low, high)
-        inner.insert(mem.Await(ref=before, indices=[c, inner.index(1)]))
-        start, after = inner.load(before, [c, 0]), inner.add(c, 1)
-        inner.store(combine(op, [start], [own], inner.builder)[0], before, [after, 0])
-        inner.insert(mem.Signal(ref=before, indices=[after, inner.index(1)]))
-        _restricted(op, inner, low, high, [start])
-
-    e.loop(0, count, task, kind="parallel", name="chunk")
-    loop = op.prev
-    assert isinstance(loop, scf.For)
-    loop.ordered = True
+    _Scan(op, fn, chunks).emit(e)
     _remove(op)
     return True
+
+
+class _Relay:
+    """What stands before each chunk, and beside it whether that is known."""
+
+    def __init__(self, e: Emitter, count: Value, dtype: DType) -> None:
+        self.before = e.alloc([count, 2], dtype, "before")
+        nothing = e.constant(0.0 if dtype.is_float else 0, ScalarType(dtype))
+        e.loop(0, count, lambda i, c, _: i.store(nothing, self.before, [c, 1]), name="chunk")
+
+    def leave(self, e: Emitter, number: Index, value: Value) -> None:
+        """Tell a chunk what stands before it."""
+        e.store(value, self.before, [number, 0])
+        e.insert(mem.Signal(ref=self.before, indices=[e.index(number), e.index(1)]))
+
+    def take(self, e: Emitter, number: Value) -> Value:
+        """Wait for what stands before a chunk."""
+        e.insert(mem.Await(ref=self.before, indices=[number, e.index(1)]))
+        return e.load(self.before, [number, 0])
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """The loop over the chunks of a running combination by `fn`."""
+
+    op: st.Apply
+    fn: str
+    chunks: _Chunks
+
+    def emit(self, e: Emitter) -> None:
+        """Chunks side by side, each begun after the one before it."""
+        count = self.chunks.count(e)
+        relay = _Relay(e, e.add(count, 1), dtype_of(self.op.outputs[0].type))
+        relay.leave(e, 0, self.op.inits[0])
+
+        def task(inner: Emitter, c: Value, _: list[Value]) -> None:
+            ends = self.chunks.ends(inner, c)
+            own = self._total(inner, ends)
+            start, after = relay.take(inner, c), inner.add(c, 1)
+            (total,) = combine(self.op, [start], [own], inner.builder)
+            relay.leave(inner, after, total)
+            _restricted(self.op, inner, ends, [start])
+
+        e.loop(0, count, task, kind="parallel", name="chunk")
+        loop = self.op.prev
+        assert isinstance(loop, scf.For)
+        loop.ordered = True
+
+    def _total(self, e: Emitter, ends: tuple[Value, Value]) -> Value:
+        """All of a chunk combined."""
+        dtype = dtype_of(self.op.outputs[0].type)
+        own = e.alloc([], dtype, "own")
+        neutral = e.constant(identity(self.fn, dtype), self.op.inits[0].type)
+        piece = _restricted(self.op, e, ends, [neutral])
+        piece.iterators, piece.roles = ("reduction",), ("reduce",)
+        _redirect(piece, 0, own, AffineMap(()))
+        return e.load(own, [])
 
 
 def chunk_columns(op: st.Apply) -> bool:
@@ -194,7 +240,7 @@ class _Columns:
     def __init__(self, op: st.Apply) -> None:
         self.op = op
         self.e = Emitter(Builder.before(op))
-        self.lower, self.upper = _range(op, self.e)
+        self.strips = _Chunks(*_range(op, self.e), self.e.index(STRIP))
         self.columns = self.e.affine(op.upper[1], [], op.symbols)
         self.dtype = dtype_of(op.outputs[0].type)
         fn = combining_function(op)
@@ -204,7 +250,7 @@ class _Columns:
     def emit(self) -> None:
         """Strips into partial rows, then the partial rows into the output."""
         e = self.e
-        strips = _chunk_count(e, self.lower, self.upper, e.index(STRIP))
+        strips = self.strips.count(e)
         widths = e.ceildiv(self.columns, COLUMNS)
         partial = e.alloc([strips, self.columns], self.dtype, "partial")
 
@@ -215,9 +261,7 @@ class _Columns:
             sums = inner.alloc([COLUMNS], self.dtype, "sums")
             neutral = inner.constant(identity(self.fn, self.dtype), self.op.inits[0].type)
             self._each(inner, count, lambda i, j: i.store(neutral, sums, [j]))
-            low = inner.add(self.lower, inner.mul(strip, STRIP))
-            high = inner.minimum(inner.add(low, STRIP), self.upper)
-            self._rows(inner, low, high, first, count, sums)
+            self._rows(inner, *self.strips.ends(inner, strip), first, count, sums)
             self._each(
                 inner, count, lambda i, j: i.store(i.load(sums, [j]), partial, [strip, i.add(first, j)])
             )
