@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
-from pyasc.ir.core import Builder, Value, block_of
+from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, func, tile, tile_lanes
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
@@ -277,45 +277,57 @@ class TileEmitter:
     def instruction(self, each: Instruction) -> None:
         """Emit one instruction."""
         args = [self.argument(arg) for arg in each.args]
-        target = self.tile_of(each.target)
+        self.at.insert(self._operation(each, args, self.tile_of(each.target)))
+
+    def _operation(self, each: Instruction, args: Sequence[Value], target: Value) -> Operation:
         sizes = self.sizes_of(each.target)
         match each.fn:
             case "cast":
-                op = tile.Cast(source=args[0], target=target, sizes=sizes, rounding=each.mode)
+                return tile.Cast(source=args[0], target=target, sizes=sizes, rounding=each.mode)
             case "fill":
-                op = tile.Fill(value=args[0], target=target, sizes=sizes)
+                return tile.Fill(value=args[0], target=target, sizes=sizes)
             case "move":
-                op = tile.Broadcast(source=args[0], target=target, sizes=sizes)
-            case "index":
-                op = self._index(each, target, sizes)
+                return tile.Broadcast(source=args[0], target=target, sizes=sizes)
+            case "turn":
+                return tile.Transpose(source=args[0], target=target, sizes=sizes[::-1], axes=(1, 0))
+            case "gather":
+                return tile.Gather(source=args[0], indices=args[1], target=target, sizes=sizes, in_bytes=True)
             case "pick":
                 stride, phase = map(int, each.mode.split())
-                op = tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
+                return tile_lanes.Pick(source=args[0], target=target, sizes=sizes, stride=stride, phase=phase)
+            case "index":
+                return self._index(each, target, sizes)
             case "scan":
-                carry = self.carries[each.target]
-                along = 1 if self.footprints[FULL].shape[0] == 1 else 0
-                op = tile_lanes.Scan(
-                    source=args[0], carry=carry, target=target, sizes=sizes, fn=each.mode, axis=along
-                )
-            case "turn":
-                op = tile.Transpose(source=args[0], target=target, sizes=sizes[::-1], axes=(1, 0))
-            case "gather":
-                op = tile.Gather(source=args[0], indices=args[1], target=target, sizes=sizes, in_bytes=True)
+                return self._scan(each, args[0], target)
             case "weave":
-                op = self._weave(args[0], target, len(args))
+                return self._weave(args[0], target, len(args))
             case "reduce":
-                assert isinstance(each.args[0], Register)
-                op = tile.Reduce(
-                    source=args[0],
-                    target=target,
-                    sizes=self.sizes_of(each.args[0]),
-                    scratch=[] if each.scratch is None else [self.tile_of(each.scratch)],
-                    fn=each.mode,
-                    axis=1,
-                )
+                return self._reduce(each, args[0], target)
             case _:
-                op = tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)
-        self.at.insert(op)
+                return tile.Elementwise(fn=each.fn, args=args, target=target, sizes=sizes)
+
+    def _scan(self, each: Instruction, source: Value, target: Value) -> tile_lanes.Scan:
+        """Running values along rows where a tile is one of them, else from row to row."""
+        return tile_lanes.Scan(
+            source=source,
+            carry=self.carries[each.target],
+            target=target,
+            sizes=self.sizes_of(each.target),
+            fn=each.mode,
+            axis=1 if self.footprints[FULL].shape[0] == 1 else 0,
+        )
+
+    def _reduce(self, each: Instruction, source: Value, target: Value) -> tile.Reduce:
+        """One value for each row."""
+        (register,) = each.sources
+        return tile.Reduce(
+            source=source,
+            target=target,
+            sizes=self.sizes_of(register),
+            scratch=[] if each.scratch is None else [self.tile_of(each.scratch)],
+            fn=each.mode,
+            axis=1,
+        )
 
     def _weave(self, first: Value, target: Value, count: int) -> tile_lanes.Weave:
         """Parts of one buffer, of which the first is given."""
