@@ -15,21 +15,11 @@ from pyasc.passes.analysis.polyhedron import implies, project, without_redundant
 from pyasc.passes.analysis.statements import NotAffine
 
 Quotient = Callable[[AffineExpr, int], AffineExpr]
-Level = tuple[list[AffineExpr], list[AffineExpr]]
-"""The lower bounds of an iterator, the greatest of which counts, and the upper ones (exclusive), the least."""
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The bounds of some iterators in order, and what has to be at least 0 for there to be any point."""
-
-    levels: list[Level]
-    guards: list[AffineExpr]
-
-
-@dataclass(frozen=True)
-class TimeRange:
-    """From the greatest of some expressions to the least of others."""
+class Range:
+    """From the greatest of some expressions to the least of others, which is the first that is outside."""
 
     lowers: list[AffineExpr]
     uppers: list[AffineExpr]
@@ -39,9 +29,21 @@ class TimeRange:
         """Each side with the function that chooses."""
         return (self.lowers, "maximum"), (self.uppers, "minimum")
 
+    def mapped(self, fn: Callable[[AffineExpr], AffineExpr]) -> Range:
+        """The range between what a function makes of all expressions."""
+        return Range([fn(expr) for expr in self.lowers], [fn(expr) for expr in self.uppers])
+
     def constraints(self, now: AffineExpr) -> list[AffineExpr]:
-        """That a time is in the range."""
+        """That an iterator or a time is in the range."""
         return [*(now - expr for expr in self.lowers), *(expr - now - 1 for expr in self.uppers)]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The ranges of some iterators in order, and what has to be at least 0 for there to be any point."""
+
+    ranges: list[Range]
+    guards: list[AffineExpr]
 
 
 def replaced(expr: AffineExpr, by: Mapping[int, AffineExpr]) -> AffineExpr:
@@ -75,7 +77,7 @@ def bounds_of(
     """
     guards = [expr for expr in domain if not expr.dims and not implies(base, expr)]
     known = [*base, *guards]
-    levels: list[Level] = []
+    ranges: list[Range] = []
     left: list[AffineExpr] | None = [expr for expr in domain if expr.dims]
     for iterator in reversed(order):
         around = project(left, iterator)
@@ -83,15 +85,21 @@ def bounds_of(
             return None
         around = [expr for expr in around if expr.dims]
         kept = without_redundant([e for e in left if e.coefficient(iterator)], [*known, *around])
-        level = _level(kept, iterator, quotient)
-        if level is None or not (several or all(len(b) == 1 or not any(e.dims for e in b) for b in level)):
+        range_ = _range(kept, iterator, quotient)
+        if range_ is None or not (several or all(_is_one_or_fixed(side) for side, _ in range_.both)):
             return None
-        levels.append(level)
+        ranges.append(range_)
         left = around
-    return Bounds(levels[::-1], without_redundant(guards, base))
+    return Bounds(ranges[::-1], without_redundant(guards, base))
 
 
-def _level(constraints: Sequence[AffineExpr], iterator: int, quotient: Quotient | None) -> Level | None:
+def _is_one_or_fixed(side: Sequence[AffineExpr]) -> bool:
+    """Whether a bound is one expression, or the same wherever the iterators around are."""
+    return len(side) == 1 or not any(expr.dims for expr in side)
+
+
+def _range(constraints: Sequence[AffineExpr], iterator: int, quotient: Quotient | None) -> Range | None:
+    """What constraints say of an iterator; None where that is no range of whole numbers."""
     lowers: list[AffineExpr] = []
     uppers: list[AffineExpr] = []
     for expr in constraints:
@@ -104,12 +112,12 @@ def _level(constraints: Sequence[AffineExpr], iterator: int, quotient: Quotient 
                 return None
             bound = quotient(bound, abs(factor))
         (lowers if factor > 0 else uppers).append(bound)
-    return (lowers, uppers) if lowers and uppers else None
+    return Range(lowers, uppers) if lowers and uppers else None
 
 
 def times_of(
     parts: Sequence[tuple[list[AffineExpr], list[int]]], time: int, base: Sequence[AffineExpr]
-) -> TimeRange:
+) -> Range:
     """The times, symbol number `time`, at which any of some statements has an iteration.
 
     Raises NotAffine where no statement of them has the first time, or the last, whatever the sizes are.
@@ -118,7 +126,7 @@ def times_of(
     lowers = _widest(known, time, 1, base)
     uppers = _widest(known, time, -1, base)
     now = symbol(time)
-    return TimeRange([(e - now) * -1 for e in lowers], [e + now + 1 for e in uppers])
+    return Range([(e - now) * -1 for e in lowers], [e + now + 1 for e in uppers])
 
 
 def _times(domain: Sequence[AffineExpr], left: Sequence[int]) -> list[AffineExpr]:

@@ -52,10 +52,9 @@ class Points:
         return tuple(map(self.place, self.statement.target.map.results))
 
     @property
-    def ranges(self) -> list[tuple[tuple[AffineExpr, ...], ...]]:
-        """The bounds of all iterators, and what has to hold besides."""
-        levels = [tuple(tuple(map(self.place, side)) for side in level) for level in self.bounds.levels]
-        return [*levels, (tuple(self.bounds.guards),)]
+    def space(self) -> Bounds:
+        """The bounds of all iterators, numbered as they stand in `order`."""
+        return Bounds([range_.mapped(self.place) for range_ in self.bounds.ranges], self.bounds.guards)
 
     @property
     def domain(self) -> list[AffineExpr]:

@@ -16,7 +16,7 @@ a schedule (`split_where_accesses_meet`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir.affine import AffineExpr, AffineMap, const, dim, symbol
@@ -26,7 +26,7 @@ from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.effects import may_alias
-from pyasc.passes.analysis.iteration_bounds import TimeRange, bounds_of, fixed, replaced, times_of
+from pyasc.passes.analysis.iteration_bounds import Range, bounds_of, fixed, replaced, times_of
 from pyasc.passes.analysis.phases import changes_what_it_starts_from
 from pyasc.passes.analysis.polyhedron import implies, project
 from pyasc.passes.analysis.raising_order import renumber_symbols
@@ -184,13 +184,11 @@ class _Rewriting:
         ends = [(low - dim(number)) * -1, high + dim(number) + 1]
         bounds = [materialise(expr, (), self.values, at) for expr in ends]
         down, name = self.model.descends(number), self.model.loops[number].counter.name
-        made, counter = self._loop(at, bounds, down, name, "sequential")
+        inside, counter = self._loop(at, bounds, down, name, "sequential")
         self.fixed[number] = self._symbol(counter)
         known = len(self.base)
         self.base += [replaced(expr, self.fixed) for expr in self.model.ranges[number]]
-        inside = Builder(made.body.block, loc=at.loc)
         self._groups(group, [*outer, number], inside)
-        inside.insert(scf.Yield())
         del self.base[known:], self.fixed[number]
 
     def _symbol(self, value: Value) -> AffineExpr:
@@ -199,8 +197,8 @@ class _Rewriting:
 
     def _loop(
         self, at: Builder, range_: Sequence[Value], down: bool, name: str, kind: str
-    ) -> tuple[scf.For, Value]:
-        """An empty loop over a range, upwards or from its end, and its counter."""
+    ) -> tuple[Builder, Value]:
+        """A loop over a range, upwards or from its end: where to insert what it does, and its counter."""
         one = index(at, 1)
         lower, upper = range_
         if down:
@@ -210,7 +208,12 @@ class _Rewriting:
         step = index(at, -1) if down else one
         body = block_of([I64], [name])
         made = at.insert(scf.For(lower=lower, upper=upper, step=step, types=[], kind=kind, body=body))
-        return made, made.counter
+        end = Builder(made.body.block, loc=at.loc).insert(scf.Yield())
+        return Builder.before(end), made.counter
+
+    def _ends(self, at: Builder, range_: Range) -> list[Value]:
+        """From where to where a range goes."""
+        return [self._extreme(at, exprs, fn) for exprs, fn in range_.both]
 
     def _time_loop(self, schedule: Schedule, dependences: Dependences, at: Builder) -> None:
         """A loop over times; inside of it structured ops for the phases."""
@@ -218,13 +221,11 @@ class _Rewriting:
         downwards = any(c < 0 for c in time.dims)
         forms = {s: t * (-1 if downwards else 1) for s, t in schedule.times.items()}
         range_ = self._range(forms)
-        ends = [self._extreme(at, exprs, fn) for exprs, fn in range_.both]
-        name = self._name(time)
-        made, counter = self._loop(at, ends, downwards, name, "sequential")
+        inside, counter = self._loop(at, self._ends(at, range_), downwards, self._name(time), "sequential")
+        inside.loc = first.store.loc
         now = self._symbol(counter)
         known = len(self.base)
         self.base += range_.constraints(now)
-        inside = Builder(made.body.block, loc=first.store.loc)
         waiting: list[Points] = []
         for points in self._at_one_time(schedule, forms, now, inside):
             if waiting and not self._joins(waiting, points, dependences, forms):
@@ -232,7 +233,6 @@ class _Rewriting:
                 waiting = []
             waiting.append(points)
         self._apply(waiting, inside)
-        inside.insert(scf.Yield())
         del self.base[known:]
 
     def _name(self, time: AffineExpr) -> str:
@@ -240,7 +240,7 @@ class _Rewriting:
         counted = [loop for loop, factor in enumerate(time.dims) if factor]
         return self.model.loops[counted[0]].counter.name if len(counted) == 1 else "front"
 
-    def _range(self, times: dict[Statement, AffineExpr]) -> TimeRange:
+    def _range(self, times: dict[Statement, AffineExpr]) -> Range:
         """From when to when statements have iterations."""
         return times_of([self._at_time(s, t) for s, t in times.items()], len(self.values), self.base)
 
@@ -296,7 +296,7 @@ class _Rewriting:
     ) -> bool:
         """Whether each point of a statement may follow the same point of others at once."""
         for points in group:
-            if points.ranges != last.ranges or not points.order or points.united or last.united:
+            if points.space != last.space or not points.order or points.united or last.united:
                 return False
             if not walk_alike(points, last) or dependences.meet_elsewhere(points, last, forms):
                 return False
@@ -322,17 +322,7 @@ class _Rewriting:
         first = group[0]
         at.loc = first.statement.store.loc
         aside = self._columns_aside(group, at)
-        ranges: list[tuple[AffineExpr, AffineExpr]] = []
-        for lowers, uppers in first.bounds.levels:
-            pair = [
-                first.place(exprs[0]) if len(exprs) == 1 else self._symbol(self._extreme(at, exprs, fn))
-                for exprs, fn in ((lowers, "maximum"), (uppers, "minimum"))
-            ]
-            ranges.append((pair[0], pair[1]))
-        if not ranges:
-            ranges = [(const(0), const(1))]
-        if first.bounds.guards:
-            ranges[0] = (ranges[0][0], self._guarded(at, ranges[0], first.bounds.guards))
+        ranges = self._walked(first, at)
         rank = len(ranges)
         names = [self.model.loops[loop].counter.name for loop in first.order] or ["once"]
         region = block_of([I64] * rank, names)
@@ -346,6 +336,21 @@ class _Rewriting:
         inner.insert(st.Yield(values=list(known.values())))
         outputs = [(points.statement.store.ref, followed(points, points.target)) for points in group]
         self._insert(at, outputs, ranges, region)
+
+    def _walked(self, points: Points, at: Builder) -> list[tuple[AffineExpr, AffineExpr]]:
+        """From where to where each iterator of an op over some points goes."""
+        ranges: list[tuple[AffineExpr, AffineExpr]] = []
+        for range_ in points.bounds.ranges:
+            low, high = (
+                points.place(exprs[0]) if len(exprs) == 1 else self._symbol(self._extreme(at, exprs, fn))
+                for exprs, fn in range_.both
+            )
+            ranges.append((low, high))
+        if not ranges:
+            ranges = [(const(0), const(1))]
+        if points.bounds.guards:
+            ranges[0] = (ranges[0][0], self._guarded(at, ranges[0], points.bounds.guards))
+        return ranges
 
     def _insert(
         self,
@@ -402,15 +407,12 @@ class _Rewriting:
         column = Builder.before(loop).value(
             mem.Alloc(types=[RefType((extent,), dtype)]), f"{access.ref.name}Column"
         )
-        ((lowers, uppers),) = bounds.levels
-        pair = [
-            self._symbol(self._extreme(at, exprs, fn))
-            for exprs, fn in ((lowers, "maximum"), (uppers, "minimum"))
-        ]
+        (range_,) = bounds.ranges
+        low, high = map(self._symbol, self._ends(at, range_))
         where = [replaced(replaced(e, points.solved), {inner: dim(0)}) for e in access.map.results]
         region = block_of([I64, ScalarType(dtype)], [self.model.loops[inner].counter.name, access.ref.name])
         Builder(region.block, loc=at.loc).insert(st.Yield(values=[region.block.args[1]]))
-        self._insert(at, [(column, (dim(0),))], [(pair[0], pair[1])], region, [(access.ref, tuple(where))])
+        self._insert(at, [(column, (dim(0),))], [(low, high)], region, [(access.ref, tuple(where))])
         return column
 
     def _guarded(
@@ -454,42 +456,32 @@ class _Rewriting:
 
     def _loops(self, statement: Statement, dependences: Dependences, at: Builder) -> None:
         """Loops around an update alone, those outermost whose iterations update different elements."""
-        kinds = {
-            loop: "sequential" if dependences.carries(loop, statement) else "parallel"
-            for loop in statement.loops
-            if loop not in self.fixed
-        }
-        solved = dict(self.fixed)
-        domain = [replaced(expr, solved) for expr in statement.domain]
-        free = [loop for loop in kinds if kinds[loop] == "parallel"]
+        left = [loop for loop in statement.loops if loop not in self.fixed]
+        free = [loop for loop in left if not dependences.carries(loop, statement)]
         # The updates of one element keep their order.
         order = [
-            *sorted(free, key=lambda loop: axis_walked(statement, loop, solved)),
-            *(loop for loop in kinds if loop not in free),
+            *sorted(free, key=lambda loop: axis_walked(statement, loop, self.fixed)),
+            *(loop for loop in left if loop not in free),
         ]
+        domain = [replaced(expr, self.fixed) for expr in statement.domain]
         bounds = bounds_of(domain, order, self.base, several=True)
         if bounds is None or bounds.guards:
             raise NotAffine
         made = {loop: materialise(expr, (), self.values, at) for loop, expr in self.fixed.items()}
         numbers: dict[int, AffineExpr] = {}
-        undo: list[Builder] = []
         known = len(self.values)
-        for loop, (lowers, uppers) in zip(order, bounds.levels, strict=True):
-            pair = [
-                self._extreme(at, [replaced(expr, numbers) for expr in exprs], fn)
-                for exprs, fn in ((lowers, "maximum"), (uppers, "minimum"))
-            ]
-            name = self.model.loops[loop].counter.name
-            down = self.model.descends(loop) and kinds[loop] != "parallel"
-            body, made[loop] = self._loop(at, pair, down, name, kinds[loop])
+        for loop, range_ in zip(order, bounds.ranges, strict=True):
+            ends = self._ends(at, range_.mapped(lambda expr: replaced(expr, numbers)))
+            down = loop not in free and self.model.descends(loop)
+            kind, name = "parallel" if loop in free else "sequential", self.model.loops[loop].counter.name
+            at, made[loop] = self._loop(at, ends, down, name, kind)
             numbers[loop] = self._symbol(made[loop])
-            undo.append(at)
-            at = Builder(body.body.block, loc=statement.store.loc)
-        mapping = {self.model.loops[loop].counter: made[loop] for loop in statement.loops}
+        self._update(statement, made, at)
+        del self.values[known:]
+
+    def _update(self, statement: Statement, counters: Mapping[int, Value], at: Builder) -> None:
+        """A copy of a statement where each loop's counter has a value."""
+        mapping = {self.model.loops[loop].counter: counters[loop] for loop in statement.loops}
         for op in self.model.computing(statement.store):
             at.insert(op.clone(mapping))
         at.insert(statement.store.clone(mapping))
-        while undo:
-            at.insert(scf.Yield())
-            at = undo.pop()
-        del self.values[known:]
