@@ -310,10 +310,16 @@ def _select_known(op: arith.Elementwise, rewriter: Rewriter) -> Value | None:
 
 
 def _select_truth(op: arith.Elementwise, rewriter: Rewriter) -> Value | None:
-    """`True if c else b` is `c or b`, and so on, where all three have one shape."""
+    """`True if c else b` and `c if c else b` are `c or b`, and so on, where all three have one shape."""
     condition, first, second = op.operands
     if condition.type != first.type:
         return None
+    # `a and b` and `a or b` arrive as choices by `a`. Not only are these shorter: g++ 12 forgets about NaN where it
+    # sees one comparison tested twice on the way to a branch.
+    if second is condition:
+        return _build(op, rewriter, "and", condition, first)
+    if first is condition:
+        return _build(op, rewriter, "or", condition, second)
     match constant_of(first), constant_of(second):
         case (True, False):
             return condition
