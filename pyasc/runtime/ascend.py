@@ -17,14 +17,16 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Operation
 from pyasc.ir.diagnostics import LaunchError
 from pyasc.ir.dialects import asc, py
+from pyasc.ir.dtypes import DType
 from pyasc.ir.interpreter import interpret
 from pyasc.ir.sizes import lift
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT_SUFFIX, HOST_SUFFIX
-from pyasc.runtime.abi import ArrayParam, KernelABI, ScalarParam, numpy_dtype
+from pyasc.runtime.abi import ArrayParam, KernelABI, ScalarParam, bfloat16_of, numpy_dtype
 from pyasc.runtime.compiler import LoweredKernel
 from pyasc.runtime.faults import Faults, Site
+from pyasc.runtime.launcher import half_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,8 +44,19 @@ class Parameter:
     name: str
     array: bool
     written: bool
-    dtype: Any
+    dtype: DType
     shape: tuple[Any, ...] = ()
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of its elements or of its number in memory (bfloat16: its bits as uint16)."""
+        return numpy_dtype(self.dtype)
+
+    def passed(self, number: Any) -> Any:
+        """A number as the entry takes it, as a NumPy scalar."""
+        if self.dtype is dtypes.bf16:
+            number = half_of(number, dtypes.bf16).bits
+        return self.numpy_dtype.type(number)
 
 
 @dataclass(frozen=True)
@@ -143,7 +156,7 @@ def text_title(abi: KernelABI, python_file: str) -> str:
 def _phase(func: Func) -> Phase:
     parameters: list[Parameter] = []
     for number, param in enumerate(func.params):
-        dtype = numpy_dtype(dtype_of(param.type))
+        dtype = dtype_of(param.type)
         if isinstance(param.type, ScalarType):
             parameters.append(Parameter(param.name, False, False, dtype))
         else:
@@ -170,26 +183,27 @@ def workspace_shape(parameter: Parameter, sizes: Mapping[str, int]) -> tuple[int
 def split_arguments(
     abi: KernelABI, values: Sequence[Any]
 ) -> tuple[dict[str, int], dict[str, Any], dict[str, int]]:
-    """The arguments of the C interface by name: addresses of arrays, numbers, sizes."""
+    """The arguments of the C interface by name: addresses of arrays, numbers as Python has them, sizes."""
     addresses: dict[str, int] = {}
     scalars: dict[str, Any] = {}
     given = iter(values)
     for param in abi.params:
         value = next(given)
         if isinstance(param, ScalarParam):
-            scalars[param.name] = value
+            scalars[param.name] = _plain_number(value, param.dtype)
         else:
             addresses[param.name] = value
     return addresses, scalars, {name: int(next(given)) for name in abi.sizes}
 
 
-def plain_number(value: Any) -> Any:
+def _plain_number(value: Any, dtype: DType) -> Any:
     """A number as Python has it: the launcher passes halves as their bits."""
-    if isinstance(value, ctypes.Structure):
-        import numpy as np
+    if not isinstance(value, ctypes.Structure):
+        return value
+    import numpy as np
 
-        return float(np.uint16(value.bits).view(np.float16))
-    return value
+    bits = np.array(value.bits, np.uint16)
+    return bfloat16_of(bits) if dtype is dtypes.bf16 else float(bits.view(np.float16)[()])
 
 
 def arrays_at(

@@ -64,7 +64,7 @@ def _comment(kernel: LaunchPlan) -> str:
         role = "the kernel's" if each.name in own else "a workspace"
         access = "read and written" if each.written else "read"
         lines.append(
-            f" *   {each.name}: {each.dtype.name}[{', '.join(map(str, each.shape))}], {role}, {access}"
+            f" *   {each.name}: {each.dtype.numpy}[{', '.join(map(str, each.shape))}], {role}, {access}"
         )
     return "\n".join([*lines, " */"])
 
@@ -83,13 +83,13 @@ def _arguments(phase: Phase) -> str:
 def _field(param: Parameter, name: str) -> list[str]:
     if param.array:
         return [f"void* {name};"]
-    missing = _SMALLEST - param.dtype.itemsize
+    missing = _SMALLEST - param.dtype.bytes
     padding = [f"uint8_t {name}_padding[{missing}];"] if missing > 0 else []
     return [f"{_c_type(param)} {name};", *padding]
 
 
 def _c_type(param: Parameter) -> str:
-    kind, bits = param.dtype.kind, 8 * param.dtype.itemsize
+    kind, bits = param.dtype.kind, param.dtype.bits
     if kind == "f":
         return {32: "float", 64: "double"}.get(bits, f"uint{bits}_t")
     return "bool" if kind == "b" else f"{'u' if kind == 'u' else ''}int{bits}_t"

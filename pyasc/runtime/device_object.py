@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from pyasc.ir import dtypes
 from pyasc.ir.dialects import py
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.parser import parse
@@ -111,7 +110,7 @@ def _phase(phase: Phase) -> dict[str, Any]:
             "name": each.name,
             "array": each.array,
             "written": each.written,
-            "dtype": each.dtype.name,
+            "dtype": each.dtype.numpy,
             "shape": [extent if isinstance(extent, int) else str(lift(extent)) for extent in each.shape],
         }
         for each in phase.parameters
@@ -153,7 +152,7 @@ def _read_phase(phase: Any) -> Phase:
             each["name"],
             bool(each["array"]),
             bool(each["written"]),
-            np.dtype(each["dtype"]),
+            dtypes.BY_NUMPY[each["dtype"]],
             tuple(extent if isinstance(extent, int) else parse_size(extent) for extent in each["shape"]),
         )
         for each in phase["parameters"]

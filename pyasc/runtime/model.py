@@ -138,10 +138,9 @@ class ModelRunner:
 
     def __call__(self, *values: Any) -> int:
         """Run all phases; raises ModelFindings when the model has something to complain about."""
-        from pyasc.runtime.ascend import arrays_at, plain_number, split_arguments
+        from pyasc.runtime.ascend import arrays_at, split_arguments
 
         addresses, scalars, sizes = split_arguments(self.kernel.abi, values)
-        scalars = {name: plain_number(value) for name, value in scalars.items()}
         arrays = arrays_at(self.kernel.abi, addresses, sizes)
         results = {param.name for param in self.kernel.abi.returned}
         memory = _Memory(arrays, results, sizes, shared=not self.check)
@@ -159,7 +158,7 @@ class ModelRunner:
         assert self.built is not None
         phase = launch.phase
         arguments: list[Argument] = [
-            memory.of(param) if param.array else Scalar(param.dtype.type(launch.scalars[param.name]))
+            memory.of(param) if param.array else Scalar(param.passed(launch.scalars[param.name]))
             for param in phase.parameters
         ]
         arguments += [Scalar(np.int64(sizes[name])) for name in phase.sizes]
@@ -223,7 +222,7 @@ class _Memory:
         if param.name in self.arrays and param.name not in self.results:
             return GlobalMemory.holding(self.arrays[param.name], param.name)
         shape = workspace_shape(param, self.sizes)
-        return GlobalMemory(int(np.prod(shape)) * np.dtype(param.dtype).itemsize, param.name)
+        return GlobalMemory(int(np.prod(shape)) * param.dtype.bytes, param.name)
 
     def finish(self, kernel: str, check: bool) -> None:
         """Give the caller what was written. Raises ModelFindings for results with elements that nothing wrote."""

@@ -184,10 +184,9 @@ class NpuRunner:
 
     def __call__(self, *values: Any) -> int:
         """Copy the arrays to the device, run all phases, copy back what they write. Raises NpuError."""
-        from pyasc.runtime.ascend import arrays_at, plain_number, split_arguments
+        from pyasc.runtime.ascend import arrays_at, split_arguments
 
         addresses, scalars, sizes = split_arguments(self.plan.abi, values)
-        scalars = {name: plain_number(value) for name, value in scalars.items()}
         arrays = arrays_at(self.plan.abi, addresses, sizes)
         launches = self.plan.launches(scalars, sizes)
         with _told(), self._lock:
@@ -237,13 +236,13 @@ class NpuRunner:
         from pyasc.runtime.ascend import workspace_shape
 
         if not param.array:
-            return packed(param.dtype.type(launch.scalars[param.name]).tobytes())
+            return packed(param.passed(launch.scalars[param.name]).tobytes())
         if param.name == FAULT:
             address = memory.cleared(FAULT, _FAULT_BYTES)
         elif param.name in arrays and not self._is_result(param.name):
             address = memory.holding(param.name, arrays[param.name])
         else:
-            size = param.dtype.itemsize
+            size = param.dtype.bytes
             for extent in workspace_shape(param, sizes):
                 size *= extent
             address = memory.reserve(param.name, size)

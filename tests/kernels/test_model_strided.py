@@ -113,6 +113,24 @@ def test_bytes_travel_as_halves() -> None:
 
 
 @asc.kernel
+def one_value_in_turn(x: asc.float32[N], y: asc.float32[M], z: asc.float32[M]):
+    for i in asc.parallel_for(N):
+        larger = x[i] + 1.0
+        y[2 * i] = larger
+        y[2 * i + 1] = x[i]
+        z[2 * i] = larger
+        z[2 * i + 1] = larger
+
+
+def test_one_value_at_several_places_in_turn() -> None:
+    for n in (1, 33, 5000):
+        x = numbers(np.float32, n)
+        results = [np.stack([x + 1, x], 1).ravel(), np.repeat(x + 1, 2)]
+        gives(one_value_in_turn, [x, *(np.zeros_like(each) for each in results)], results)
+    on_vector(one_value_in_turn)
+
+
+@asc.kernel
 def grey(img: asc.float32[H, W, 3], y: asc.float32[H, W]):
     for i, j in asc.parallel_for_grid(H, W):
         y[i, j] = 0.3 * img[i, j, 0] + 0.59 * img[i, j, 1] + 0.11 * img[i, j, 2]

@@ -9,7 +9,7 @@ from functools import partial
 
 from pyasc.codegen.ascendc.inlining import may_inline
 from pyasc.codegen.ascendc.signs import divides, nonnegative
-from pyasc.codegen.ascendc.spelling import CTYPES, literal
+from pyasc.codegen.ascendc.spelling import CTYPES, converted, literal
 from pyasc.codegen.cpp.nodes import (
     BIT_AND,
     BIT_OR,
@@ -58,7 +58,7 @@ def scalar(op: Operation, inner: Inner) -> Expr:
         case arith.Constant():
             return literal(op.value, dtype_of(op.result.type))
         case arith.Cast():
-            return Expr(f"static_cast<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)})")
+            return converted(inner(op.value), dtype_of(op.value.type), dtype_of(op.result.type))
         case arith.Elementwise():
             return _elementwise(op, inner)
         case asc.CoreNumber():

@@ -41,12 +41,21 @@ def literal(value: bool | int | float, dtype: DType) -> Expr:
     least = dtype is dtypes.i32 and value == -(1 << 31)
     if dtype in (dtypes.f32, dtypes.i32, dtypes.i64, dtypes.u64) and not least:
         return Expr(text, UNARY if text.startswith("-") else PRIMARY)
-    return Expr(f"static_cast<{CTYPES[dtype]}>({text})")
+    return converted(Expr(text), dtypes.f32 if dtype.is_float else dtypes.i64, dtype)
+
+
+def converted(value: Expr, source: DType, target: DType) -> Expr:
+    """A conversion on the scalar unit. bfloat16 has functions of its own for those from and to float32."""
+    if source is dtypes.bf16 and target is dtypes.f32:
+        return Expr(f"ToFloat({value})")
+    if source is dtypes.f32 and target is dtypes.bf16:
+        return Expr(f"ToBfloat16({value})")
+    return Expr(f"static_cast<{CTYPES[target]}>({value})")
 
 
 def zero(dtype: DType) -> str:
     """What a member of a dtype starts as."""
-    return str(literal(0, dtype)) if dtype in (dtypes.i1, dtypes.f32) else "0"
+    return str(literal(0, dtype)) if dtype in (dtypes.i1, dtypes.bf16, dtypes.f32) else "0"
 
 
 def _float(value: float) -> str:

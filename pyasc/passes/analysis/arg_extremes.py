@@ -10,6 +10,7 @@ import numpy as np
 
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, st
+from pyasc.ir.dtypes import DType, bf16, f32
 from pyasc.ir.numbers_eval import carried, evaluate
 from pyasc.ir.numbers_half import Array, carrier
 from pyasc.ir.types import dtype_of
@@ -43,7 +44,7 @@ def arg_extreme(op: st.Apply) -> ArgExtreme | None:
     if len(op.combined) != 2 or len(op.outputs) != 2 or op.guarded or block is None:
         return None
     types = [dtype_of(arg.type) for arg in block.args]
-    if types[0].name not in ("f32", "f16") or types[1].name not in ("i64", "i32"):
+    if types[0].name not in ("f32", "f16", "bf16") or types[1].name not in ("i64", "i32"):
         return None
     if not all(isinstance(each, (arith.Elementwise, arith.Constant)) for each in list(block)[:-1]):
         return None
@@ -61,13 +62,18 @@ def arg_extreme(op: st.Apply) -> ArgExtreme | None:
 
 def _run(block: Block, given: list[Array]) -> list[Array]:
     known: dict[Value, Array] = {
-        arg: np.asarray(array, carrier(dtype_of(arg.type)))
-        for arg, array in zip(block.args, given, strict=True)
+        arg: np.asarray(array, carrier(_dtype(arg))) for arg, array in zip(block.args, given, strict=True)
     }
     for op in block:
         if isinstance(op, arith.Constant):
-            known[op.result] = carried(op.value, dtype_of(op.result.type))
+            known[op.result] = carried(op.value, _dtype(op.result))
         elif isinstance(op, arith.Elementwise):
             args = [known[arg] for arg in op.args]
-            known[op.result] = evaluate(op.fn, *args, dtype=dtype_of(op.args[-1].type))
+            known[op.result] = evaluate(op.fn, *args, dtype=_dtype(op.args[-1]))
     return [known[value] for value in block.terminator.operands]
+
+
+def _dtype(value: Value) -> DType:
+    """What a value is computed in here: bfloat16 has the values of the trial, and their order, from float32."""
+    dtype = dtype_of(value.type)
+    return f32 if dtype is bf16 else dtype

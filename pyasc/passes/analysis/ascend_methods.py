@@ -16,7 +16,7 @@ from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, ro
 from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
 from pyasc.passes.analysis.ascend_lane_calls import lane_call
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
-from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, pack, spread_over
+from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, comparable, pack, spread_over
 from pyasc.passes.analysis.ascend_tensors import (
     Holder,
     Resource,
@@ -448,6 +448,9 @@ class Methods:
                     else (tensors.of(arg), 1)
                     for arg in args
                 ]
+                if isinstance(op, tile.Broadcast):
+                    target = comparable(at, target)
+                    sources = [(comparable(at, tensor), stride) for tensor, stride in sources]
                 line_binary(at, fn, target, sources, count)
             case _:
                 raise refuse(f"{op.name} of a line", op.loc)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pyasc.ir.ascend_calls import VECTOR_CALLS
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_vector, scf
-from pyasc.ir.dtypes import i64
+from pyasc.ir.dtypes import i16, i32, i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
-from pyasc.passes.analysis.ascend_vector import BINARY
+from pyasc.passes.analysis.ascend_vector import BINARY, recast
 from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
 
@@ -44,7 +45,13 @@ class RowCalls:
 
     def binary(self, fn: str, target: Value, args: Sequence[Rows]) -> None:
         """A binary function where an argument has one value a row, or one row for all."""
-        shapes = [Rows(self.spread(arg.tensor), COLUMN) if arg.cover == COLUMN else arg for arg in args]
+        self._emit_binary(fn, target, [self._in_blocks(arg) for arg in args])
+
+    def _in_blocks(self, arg: Rows) -> Rows:
+        """The argument as an instruction reads it: one value a row fills a block of its own."""
+        return Rows(self.spread(arg.tensor), COLUMN) if arg.cover == COLUMN else arg
+
+    def _emit_binary(self, fn: str, target: Value, shapes: Sequence[Rows]) -> None:
         stride = self._stride(target)
         blocks, repeats = zip(*(self._strides(arg.cover, stride) for arg in shapes), strict=True)
 
@@ -66,7 +73,9 @@ class RowCalls:
 
     def repeat(self, target: Value, source: Rows) -> None:
         """One value a row, or one row for all, in every element."""
-        self.binary("maximum", target, [source, source])
+        shape = self._in_blocks(source)
+        shape = Rows(comparable(self.at, shape.tensor), shape.cover)
+        self._emit_binary("maximum", comparable(self.at, target), [shape, shape])
 
     def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value) -> None:
         """One value a row. `start` is what rows without elements give."""
@@ -152,6 +161,14 @@ class RowCalls:
         """Block and repeat stride of an argument."""
         zero, one = index(self.at, 0), index(self.at, 1)
         return {FULL: (one, stride), ROW: (one, zero), COLUMN: (zero, one)}[cover]
+
+
+def comparable(at: Builder, tensor: Value) -> Value:
+    """The tensor, or its bits as signed integers where Max does not take its dtype: the maximum of equals is a copy."""
+    dtype = dtype_of(tensor.type)
+    if dtype.name in VECTOR_CALLS[FOLDS["maximum"]].dtypes:
+        return tensor
+    return recast(at, tensor, i16 if dtype.bits == 16 else i32)
 
 
 def add_rows(at: Builder, fn: str, total: Value, source: Value, shape: tuple[Value, Value, Value]) -> None:

@@ -3,7 +3,7 @@
 
 Elements of global memory pass through the data cache, which is written back at the end; one core does all the work, or
 each core the rows of its own cache lines (`scalar_cores`). What the scalar unit cannot compute (roots, exponentials,
-float16) is a vector call on one element, between flags: S_V before it, V_S behind it.
+float16, roundings to bfloat16) is a vector call on one element, between flags: S_V before it, V_S behind it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pyasc.passes.analysis.print_formats import NoDeviceFormat, device_format
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import ADVANCED, NotVector, refuse
+from pyasc.passes.analysis.tile_legalise import ADVANCED, COMPARISONS, NotVector, refuse
 
 FAULT_WORDS = 6
 """What the record of a failure holds: the check's number, its values, and the core."""
@@ -44,6 +44,7 @@ _ONE_CALL = frozenset(
     ("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs", *ADVANCED)
 )
 _ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"}
+_HALVES = (dtypes.f16, dtypes.bf16)
 _SLOT = 32
 
 
@@ -109,7 +110,8 @@ class ScalarLowering:
             case mem.View() | func.Return():
                 pass
             case arith.Elementwise():
-                self.mapping[op.result] = self._elementwise(op, at)
+                args = [self.value(arg) for arg in op.args]
+                self.mapping[op.result] = self._function(op.fn, args, at, op.result.name)
             case arith.Cast():
                 self.mapping[op.result] = self._cast(op, at)
             case arith.Constant() | func.Size():
@@ -184,7 +186,7 @@ class ScalarLowering:
     def _global(self, ref: Value) -> Value:
         if ref not in self.tensors:
             base = self.value(ref)
-            if dtype_of(base.type) in (dtypes.f64, dtypes.bf16):
+            if dtype_of(base.type) is dtypes.f64:
                 raise refuse(f"{dtype_of(base.type)} elements on the scalar unit", self.phase.loc)
             type_ = RefType((None,), dtype_of(base.type))
             made = asc.SetGlobalBuffer(base=base, offset=index(self.front, 0), types=[type_])
@@ -248,39 +250,30 @@ class ScalarLowering:
     def _atomic(self, op: mem.Atomic, at: Builder) -> None:
         tensor, where = self._place(op.ref, op.indices, at)
         old = at.value(asc.GetValue(tensor=tensor, index=where))
-        new = at.value(arith.Elementwise(fn=op.fn, args=[old, self.value(op.value)]))
+        new = self._function(op.fn, [old, self.value(op.value)], at)
         at.insert(asc.SetValue(tensor=tensor, index=where, value=new))
 
-    def _elementwise(self, op: arith.Elementwise, at: Builder) -> Value:
-        args = [self.value(arg) for arg in op.args]
+    def _function(self, fn: str, args: Sequence[Value], at: Builder, name: str = "") -> Value:
+        """A function of the number table on numbers."""
         dtype = dtype_of(args[-1].type)
-        scalar = _SCALAR_FLOAT if dtype is dtypes.f32 else _SCALAR_INT
-        if dtype not in (dtypes.f16, dtypes.bf16, dtypes.f64) and op.fn in scalar:
-            if (
-                dtype.is_integer
-                and dtype.bits < 32
-                and op.fn not in ("lt", "le", "gt", "ge", "eq", "ne", "select")
-            ):
-                made = at.value(arith.Elementwise(fn=op.fn, args=args))
-                return at.value(arith.Cast.to(made, dtype), op.result.name)
-            return at.value(arith.Elementwise(fn=op.fn, args=args), op.result.name)
-        if op.fn == "select" and dtype is dtypes.f16:
-            return at.value(arith.Elementwise(fn="select", args=args), op.result.name)
-        if op.fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
-            return self._one_element(op.fn, args, dtype, at, op.result.name)
-        if op.fn in _SCALAR_FLOAT and dtype is dtypes.f16:
-            wide = [self._casted(arg, dtypes.f32, at) for arg in args]
-            made = at.value(arith.Elementwise(fn=op.fn, args=wide))
-            return self._casted(made, dtype_of(op.result.type), at, op.result.name)
-        if op.fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
+        if (fn == "select" and dtype in _HALVES) or has_instruction(fn, dtype):
+            made = at.value(arith.Elementwise(fn=fn, args=args), name)
+            narrow = dtype.is_integer and dtype.bits < 32 and fn not in (*COMPARISONS, "select")
+            return at.value(arith.Cast.to(made, dtype), name) if narrow else made
+        if fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
+            return self._one_element(fn, args, dtype, at, name)
+        if dtype is dtypes.bf16 or (dtype is dtypes.f16 and fn in _SCALAR_FLOAT):
+            made = self._function(fn, [self._casted(arg, dtypes.f32, at) for arg in args], at)
+            return made if dtype_of(made.type) is dtypes.i1 else self._casted(made, dtype, at, name)
+        if fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
             wide = self._casted(args[0], dtypes.f32, at)
-            whole = self._convert(wide, dtypes.f32, f"CAST_{_ROUNDINGS[op.fn]}", at)
-            return self._casted(whole, dtype, at, op.result.name)
-        if op.fn == "rsqrt" and dtype is dtypes.f32:
+            whole = self._convert(wide, dtypes.f32, f"CAST_{_ROUNDINGS[fn]}", at)
+            return self._casted(whole, dtype, at, name)
+        if fn == "rsqrt" and dtype is dtypes.f32:
             root = self._one_element("sqrt", args, dtype, at)
             one = at.value(arith.Constant.of(1.0, dtype))
-            return at.value(arith.Elementwise(fn="div", args=[one, root]), op.result.name)
-        raise refuse(f"`{op.fn}` of one {dtype} number", op.loc)
+            return at.value(arith.Elementwise(fn="div", args=[one, root]), name)
+        raise refuse(f"`{fn}` of one {dtype} number", at.loc)
 
     def _one_element(
         self, fn: str, args: Sequence[Value], dtype: DType, at: Builder, name: str = ""
@@ -315,17 +308,16 @@ class ScalarLowering:
         source = dtype_of(value.type)
         if source is target:
             return value
-        if dtypes.f64 in (source, target) or dtypes.bf16 in (source, target):
+        if dtypes.f64 in (source, target):
             raise refuse(f"a cast of one {source} number to {target}", at.loc)
+        if source in _HALVES:
+            return self._casted(self._widened(value, at), target, at, name)
         if target is dtypes.i1:
             zero = at.value(arith.Constant.of(0, source))
             return at.value(arith.Elementwise(fn="ne", args=[value, zero]), name)
-        if source is dtypes.f16:
-            wide = self._convert(value, dtypes.f32, "CAST_NONE", at)
-            return self._casted(wide, target, at, name)
-        if target is dtypes.f16:
+        if target in _HALVES:
             wide = value if source is dtypes.f32 else at.value(arith.Cast.to(value, dtypes.f32))
-            return self._convert(wide, dtypes.f16, "CAST_RINT", at, name)
+            return self._convert(wide, target, "CAST_RINT", at, name)
         if source is dtypes.f32 and target in (dtypes.i32, dtypes.i64):
             return self._convert(value, target, "CAST_TRUNC", at, name)
         if source is dtypes.f32 and target.is_integer and target.bits < 32:
@@ -333,6 +325,12 @@ class ScalarLowering:
         if source.is_float and target.is_integer:
             raise refuse(f"a cast of one {source} number to {target}", at.loc)
         return at.value(arith.Cast.to(value, target), name)
+
+    def _widened(self, value: Value, at: Builder) -> Value:
+        """A half as float32: the scalar unit widens bfloat16 by itself."""
+        if dtype_of(value.type) is dtypes.bf16:
+            return at.value(arith.Cast.to(value, dtypes.f32))
+        return self._convert(value, dtypes.f32, "CAST_NONE", at)
 
     def _clamped(self, value: Value, target: DType, at: Builder, name: str) -> Value:
         low = 0 if target.kind == "u" else -(1 << (target.bits - 1))
@@ -382,7 +380,7 @@ def can_run(phase: Func) -> bool:
 
 def has_instruction(fn: str, dtype: DType) -> bool:
     """Whether the scalar unit computes a function of a dtype by itself."""
-    if dtype in (dtypes.f16, dtypes.bf16, dtypes.f64):
+    if dtype in (*_HALVES, dtypes.f64):
         return False
     return fn in (_SCALAR_FLOAT if dtype.is_float else _SCALAR_INT)
 

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import st
-from pyasc.ir.dtypes import f32, i32
+from pyasc.ir.dtypes import bf16, f32, i8, i16, i32, u8
+from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of, index, integer_of
 from pyasc.passes.analysis.arg_extremes import ArgExtreme
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_counters import Interval
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 
+_IN_FLOAT = (bf16, i8, u8, i16)
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 
@@ -32,7 +34,8 @@ class RowReductions:
     def place(self, op: st.Apply, extreme: ArgExtreme, yielded: Sequence[Operand]) -> tuple[Operand, Operand]:
         """An extreme, then the least number of an element that equals it; NaN equals nothing."""
         legaliser, wide = self.builder.legaliser, self.builder.wide
-        element, number = legaliser.register(yielded[0]), legaliser.register(yielded[1])
+        element, number = self._comparable(legaliser.register(yielded[0])), legaliser.register(yielded[1])
+        dtype = dtype_of(op.inits[0].type)
         interval = wide.intervals.known.get(number)
         if interval is None:
             raise refuse("a place that is no counter of the row", op.loc)
@@ -52,11 +55,12 @@ class RowReductions:
         wide.intervals.hold(place, wide.intervals.between(0, 1 << 24))
         self.work.reduces = True
         first, init = (legaliser.operand(value) for value in op.inits)
+        best = legaliser.cast(best, dtype)
         if extreme.nan_wins and isinstance(first, Value) and constant_of(first) == IDENTITIES[extreme.fn]:
             return best, place
         if extreme.nan_wins:
             raise refuse("an extreme with its place that starts from some element", op.loc)
-        wins = legaliser.compare("gt" if extreme.fn == "maximum" else "lt", [best, first])
+        wins = legaliser.elementwise("gt" if extreme.fn == "maximum" else "lt", [best, first])
         return legaliser.select([wins, best, first]), legaliser.select([wins, place, wide.narrow(init)])
 
     def reduced(
@@ -69,6 +73,9 @@ class RowReductions:
         if plain not in IDENTITIES:
             raise refuse(f"a reduction by `{fn}`", self.builder.legaliser.loc)
         register = self.builder.legaliser.register(value)
+        dtype = register.dtype
+        if plain != "add":
+            register = self._comparable(register)
         identity = self.builder.legaliser.number(IDENTITIES[plain], register.dtype)
         element = register
         if guard is not None:
@@ -81,12 +88,16 @@ class RowReductions:
             register = self.builder.legaliser.register(
                 self.builder.legaliser.select([real, register, identity])
             )
-        made = self.builder.legaliser.reduce(plain, register)
+        made = self.builder.legaliser.cast(self.builder.legaliser.reduce(plain, register), dtype)
         if wide:
             return self._of_wide(plain, element, made, start)
-        if isinstance(start, Value) and constant_of(start) == constant_of(identity):
+        if isinstance(start, Value) and constant_of(start) == number_of(IDENTITIES[plain], dtype).value:
             return made
         return self.builder.legaliser.elementwise(fn, [start, made])
+
+    def _comparable(self, register: Register) -> Register:
+        """Numbers that an instruction finds the extreme of: narrow ones are all in float32, which tells them apart."""
+        return self.builder.legaliser.cast(register, f32) if register.dtype in _IN_FLOAT else register
 
     def _of_wide(self, fn: str, element: Register, made: Register, start: Operand) -> Operand:
         """A reduction of 64-bit integers that stays within 32. Raises NotVector unless the elements are small."""

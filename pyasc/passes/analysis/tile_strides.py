@@ -126,7 +126,8 @@ class StridedBody(BodyBuilder):
         register = self.legaliser.register(self.legaliser.convert(value, dtype))
         if dtype.bits == 8:
             register = self.picks.halves.get(register) or self.picks.cast(register, dtypes.f16)
-        taken = (*self.program.inputs, *self.program.outputs, *self.planes)
+        waiting = (part for parts in self.woven.values() for part in parts.values())
+        taken = (*self.program.inputs, *self.program.outputs, *self.planes, *waiting)
         return self._moved(register, register.dtype, FULL) if register in taken else register
 
     def _weave(self, window: Window, parts: list[Register], dtype: DType) -> Register:
