@@ -12,7 +12,7 @@ from pyasc.frontend import numeric
 from pyasc.frontend.emit import fits
 from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
 from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
-from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
+from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_iterator, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
@@ -119,7 +119,14 @@ def _no_operator(v: Visitor, op: Operator, left: Val, right: Val) -> Exception:
 
 
 def _tuples(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
-    if op.fn == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
+    if is_iterator(left) or is_iterator(right):
+        raise _no_operator(v, op, left, right)
+    if (
+        op.fn == "add"
+        and isinstance(left, Tuple)
+        and isinstance(right, Tuple)
+        and left.is_list == right.is_list
+    ):
         return Tuple(left.items + right.items, left.is_list)
     if op.fn == "mul":
         items, count = (left, right) if isinstance(left, Tuple) else (right, left)
@@ -164,12 +171,24 @@ def _power(v: Visitor, fn: str, a: Val, b: Val, number: NumberType) -> Val:
     if exponent == 2:
         return apply(v, "mul", (a, a), number)
     if exponent == 0.5:
-        return apply(v, "sqrt", (a,), number)
+        return _half_power(v, a, number)
     if exponent == 1:
         return apply(v, "mul", (a, Const(1)), number)
     if exponent == -1:
         return apply(v, "div", (Const(1.0), a), number)
     return apply(v, fn, (a, b), number)
+
+
+def _half_power(v: Visitor, a: Val, number: NumberType) -> Val:
+    """`a ** 0.5`: the root, which NumPy takes of arrays; of numbers the power, which differs for -0.0 and -inf."""
+    root = apply(v, "sqrt", (a,), number)
+    if not isinstance(root, Scalar):
+        return root
+    infinity = Const(float("inf"))
+    low = v.emit.fn("eq", *(numeric.scalar(v, each, number.dtype) for each in (a, Const(-float("inf")))))
+    plain = apply(v, "add", (root, Const(0.0)), number)
+    values = [numeric.scalar(v, each, number.dtype) for each in (infinity, plain)]
+    return Scalar(v.emit.select(low, *values), number.weak)
 
 
 def _integer_power(v: Visitor, a: Val, b: Val, number: NumberType, exponent: int | None) -> Val:
@@ -290,7 +309,7 @@ def _compare_sizes(op: Operator, left: Val, right: Val) -> bool | None:
 
 
 def _compare_tuples(v: Visitor, op: Operator, left: Tuple, right: Tuple) -> Val:
-    if len(left.items) != len(right.items):
+    if len(left.items) != len(right.items) or left.is_list != right.is_list:
         return Const(op.fn == "ne")
     result: Val = Const(True)
     equal = COMPARE[ast.Eq]
@@ -332,7 +351,11 @@ def positive(v: Visitor, value: Val) -> Val:
     """`+value`."""
     if isinstance(value, Const) and is_number(value):
         return Const(+value.value)
-    number_type(v, value)
+    number = number_type(v, value)
+    if number.dtype.is_bool:
+        if not number.weak:
+            raise v.error(None, "PA0407", "`+` does not take bools", hint="convert them: asc.int32(x)")
+        return numeric.cast_to(v, value, dtypes.i64, weak=True)
     return operand(v, value)
 
 

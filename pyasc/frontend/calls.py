@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -156,6 +157,9 @@ def _from_numpy(found: Any) -> Any:
     module = getattr(found, "__module__", None) or ""
     name = getattr(found, "__name__", "")
     if type(found).__name__ != "ufunc" and not module.startswith("numpy"):
+        return None
+    if getattr(sys.modules.get("numpy"), name, None) is not found and not isinstance(found, type):
+        # A namesake of another module, such as np.emath.sqrt, means something else.
         return None
     name = _NUMPY_NAMES.get(name, name)
     dtype = dtypes.BY_NUMPY.get(name)
@@ -352,13 +356,20 @@ def _inline_closure(
     outer = function.frame
     if not any(frame is outer for frame in v.call_chain()):
         raise v.error(node, "PA0210", f"`{name}` is called after the function around it has ended")
+    if any(each not in v.comprehensions for each in function.comprehensions):
+        raise v.error(node, "PA0210", f"`{name}` is called after the comprehension around it has ended")
     parameters = function.node.args
     if parameters.vararg or parameters.kwarg:
         raise v.error(node, "PA0201", f"`{name}` takes any number of arguments", hint="name each parameter")
     names = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
     if len(args) > len(names):
         raise v.error(node, "PA0408", f"`{name}` takes {plural(len(names), 'argument')}, got {len(args)}")
-    values = dict(function.defaults) | dict(zip(names, args, strict=False)) | dict(keywords)
+    given = dict(zip(names, args, strict=False))
+    if twice := [key for key in keywords if key in given]:
+        raise v.error(node, "PA0408", f"`{name}` gets a second value for `{twice[0]}`")
+    if unnamed := [a.arg for a in parameters.posonlyargs if a.arg in keywords]:
+        raise v.error(node, "PA0408", f"`{name}` has no parameter `{unnamed[0]}` that has a name in a call")
+    values = dict(function.defaults) | given | dict(keywords)
     everything = [*names, *(a.arg for a in parameters.kwonlyargs)]
     for each in everything:
         if each not in values:
@@ -376,6 +387,8 @@ def run_frame(v: Visitor, node: ast.Call, frame: Frame) -> Val:
     v.serial += 1
     frame.key = (*v.frame.key, node, frame.node)
     mutates, v.mutates = v.mutates, v.mutates or frame.scan.mutates
+    for value in frame.env.values.values():
+        sharing.refuse_iterator(v, value, node)
     sharing.bind_parameters(v, frame)
     try:
         with v.inside(frame):

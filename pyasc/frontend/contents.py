@@ -32,7 +32,7 @@ CONTENTS = Contents(
         ast.Call: calls.call,
         ast.Compare: expressions.comparison,
         ast.Constant: objects.constant,
-        ast.GeneratorExp: expressions.list_comprehension,
+        ast.GeneratorExp: expressions.generator_expression,
         ast.IfExp: control.conditional,
         ast.Lambda: statements.lambda_expression,
         ast.List: expressions.tuple_expression,

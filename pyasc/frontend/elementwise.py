@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend import arithmetic, numeric, promotion
+from pyasc.frontend.emit import bounds
 from pyasc.frontend.numeric import apply, operand, promoted
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
@@ -169,7 +170,20 @@ def _pair(v: Visitor, name: str, a: Val, b: Val) -> Val:
             f"`{name}` of arrays",
             hint=f"use asc.{name}imum for each element, or asc.{name} over an axis",
         )
-    return apply(v, f"py{name}", (first, second), number)
+    return apply(v, f"py{name}", [_within(v, each, number) for each in (first, second)], number)
+
+
+def _within(v: Visitor, value: Val, number: promotion.NumberType) -> Val:
+    """A run-time int as the nearest number of a narrower type, so that it stays on its side of the others."""
+    if number.weak or not number.dtype.is_integer or not isinstance(value, Scalar):
+        return value
+    if not value.weak or value.dtype is not dtypes.i64 or number.dtype is dtypes.i64:
+        return value
+    low, high = bounds(number.dtype)
+    found = v.emit.fn("maximum", value.value, v.emit.constant(low, dtypes.i64))
+    if high < bounds(dtypes.i64)[1]:
+        found = v.emit.fn("minimum", found, v.emit.constant(high, dtypes.i64))
+    return Scalar(found, weak=True)
 
 
 def absolute(v: Visitor, value: Val) -> Val:
@@ -188,9 +202,11 @@ def round_number(v: Visitor, value: Val, digits: Val) -> Val:
         return Const(round(value.value, places) if places is not None else round(value.value))
     if not isinstance(digits, Const) or (places and not numeric.number_type(v, value).dtype.is_integer):
         raise v.error(None, "PA0208", "`round` to decimal places", hint="scale, round and scale back")
+    if places is not None and places < 0:
+        raise v.error(None, "PA0208", "`round` of ints to tens", hint="divide, round and multiply again")
     found = operand(v, value)
     if not numeric.number_type(v, found).dtype.is_float:
-        return found
+        return arithmetic.positive(v, found)
     rounded = table_function(v, "rint", (found,))
     return rounded if places == 0 else numeric.cast_to(v, rounded, dtypes.i64, weak=True)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, control, iteration, numeric
 from pyasc.frontend.arithmetic import BINARY, COMPARE
-from pyasc.frontend.values import FALSE, NONE, Const, Tuple, Val
+from pyasc.frontend.values import FALSE, NONE, Comprehension, Const, Tuple, Val
 from pyasc.frontend.visitor import Visitor
 
 
@@ -118,15 +118,30 @@ def named_expression(v: Visitor, node: ast.NamedExpr) -> Val:
     return v.frame.env.values[node.target.id]
 
 
+def generator_expression(v: Visitor, node: ast.GeneratorExp) -> Val:
+    """A generator expression, evaluated at once; refused where that could be told from one item after the other."""
+    writes = v.writes
+    items = list_comprehension(v, node)
+    named = next((each for each in ast.walk(node) if isinstance(each, ast.NamedExpr)), None)
+    if named is not None or v.writes != writes:
+        what = "that sets a name" if named is not None else "that writes to an array"
+        hint = "write a list: [... for ... in ...]"
+        raise v.error(named or node, "PA0202", f"a generator expression {what}", hint=hint)
+    assert isinstance(items, Tuple)
+    return Tuple(items.items, once=True)
+
+
 def list_comprehension(v: Visitor, node: ast.ListComp | ast.GeneratorExp) -> Val:
-    """A list whose length is known when the kernel is compiled; a generator expression is evaluated at once."""
+    """A list whose length is known when the kernel is compiled."""
     items: list[Val] = []
+    v.comprehensions.append(Comprehension())
     env = v.frame.env
     names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     saved = {name: env.get(name) for name in names}
     try:
         _comprehend(v, node, node.generators, items)
     finally:
+        v.comprehensions.pop()
         for name, value in saved.items():
             if value is not None:
                 env.set(name, value)

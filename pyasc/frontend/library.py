@@ -41,6 +41,7 @@ from pyasc.frontend.values import (
     Val,
     Zip,
     is_array,
+    is_iterator,
     is_number,
 )
 from pyasc.frontend.visitor import Visitor
@@ -89,19 +90,23 @@ def _unroll(v: Visitor, iterable: Val) -> Val:
 
 def _zip(v: Visitor, *parts: Val) -> Val:
     if all(isinstance(part, Tuple) for part in parts):
-        return Tuple(tuple(Tuple(items) for items in zip(*(p.items for p in parts), strict=False)))  # pyright: ignore[reportAttributeAccessIssue]
+        rows = zip(*(p.items for p in parts), strict=False)  # pyright: ignore[reportAttributeAccessIssue]
+        return Tuple(tuple(Tuple(items) for items in rows), once=True)
     return Zip(parts)
 
 
 def _enumerate(v: Visitor, iterable: Val, start: Val = ZERO) -> Val:
-    if isinstance(iterable, Tuple) and isinstance(start, Const):
-        pairs = enumerate(iterable.items, start.value)
-        return Tuple(tuple(Tuple((Const(k), item)) for k, item in pairs))
+    if isinstance(iterable, Tuple):
+        pairs = [(arithmetic.binary(v, _ADD, start, Const(k)), item) for k, item in enumerate(iterable.items)]
+        return Tuple(tuple(map(Tuple, pairs)), once=True)
     return Zip((Counter(start), iterable))
 
 
 def _reversed(v: Visitor, iterable: Val) -> Val:
-    return Tuple(iterable.items[::-1]) if isinstance(iterable, Tuple) else Reversed(iterable)
+    if is_iterator(iterable):
+        hint = "reverse the parts: zip(reversed(x), reversed(y))"
+        raise v.error(None, "PA0306", "`reversed` of an iterator", hint=hint)
+    return Tuple(iterable.items[::-1], once=True) if isinstance(iterable, Tuple) else Reversed(iterable)
 
 
 def _len(v: Visitor, value: Val) -> Val:
@@ -110,13 +115,15 @@ def _len(v: Visitor, value: Val) -> Val:
     if is_number(value):
         hint = "of arrays, len is the first size"
         raise v.error(None, "PA0402", f"`len` of {numeric.describe(value)}", hint=hint)
+    if is_iterator(value):
+        raise v.error(None, "PA0402", "`len` of an iterator", hint="take that of what it runs over")
     return sequence(v, value, None)[0]
 
 
 def _extreme(name: str) -> Lowering:
     def lowering(v: Visitor, *args: Val) -> Val:
         if len(args) == 1 and is_array(args[0]):
-            return (reductions.min_ if name == "min" else reductions.max_)(v, args[0])
+            return reductions.least_or_greatest(v, name, args[0])
         items = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
         if not items:
             raise v.error(None, "PA0408", f"`{name}` of nothing", hint="give it at least one value")
@@ -131,7 +138,7 @@ def _extreme(name: str) -> Lowering:
 
 def _sum(v: Visitor, values: Val, start: Val = ZERO) -> Val:
     if is_array(values):
-        total = reductions.sum_(v, values, ZERO)
+        total = reductions.added_up(v, values, start)
         return total if start == ZERO else arithmetic.binary(v, _ADD, start, total)
     if not isinstance(values, Tuple):
         hint = "sum an array, or a tuple of numbers"
@@ -171,6 +178,12 @@ def _tuple(v: Visitor, value: Val = EMPTY) -> Val:
     return Tuple(known_items(v, value, None))
 
 
+def _list(v: Visitor, value: Val = EMPTY) -> Val:
+    from pyasc.frontend.iteration import known_items
+
+    return Tuple(known_items(v, value, None), is_list=True)
+
+
 def _isinstance(v: Visitor, value: Val, kinds: Val) -> Val:
     raise v.error(None, "PA0209", "`isinstance` cannot be called in a kernel", hint="compare x.dtype instead")
 
@@ -192,7 +205,7 @@ _BUILTINS: dict[Any, Lowering] = {
     builtins.divmod: _divmod,
     builtins.pow: _pow,
     builtins.tuple: _tuple,
-    builtins.list: _tuple,
+    builtins.list: _list,
     builtins.any: lambda v, value: elementwise.combine(v, "any", value),
     builtins.all: lambda v, value: elementwise.combine(v, "all", value),
     builtins.isinstance: _isinstance,

@@ -80,10 +80,12 @@ def describe(value: Val) -> str:
             return f"{value.dtype.numpy} array of {plural(len(value.shape), 'dimension')}"
         case Row():
             return f"{value.array.dtype.numpy} array"
-        case Tuple(items=items):
-            return f"a tuple of {len(items)}"
-        case Parts(count=count):
-            return f"a tuple of {count}"
+        case Tuple(once=True):
+            return "an iterator"
+        case Tuple(items=items, is_list=is_list):
+            return f"a {'list' if is_list else 'tuple'} of {len(items)}"
+        case Parts(count=count, is_list=is_list):
+            return f"a {'list' if is_list else 'tuple'} of {count}"
         case Function():
             return "a function"
         case Method(name=name):
@@ -108,8 +110,13 @@ def _describe_object(found: Any) -> str:
     return f"`{name}`" if name else f"an object of type `{type(found).__name__}`"
 
 
-def scalar(v: Visitor, value: Val, dtype: DType) -> Value:
-    """A number as an SSA scalar of `dtype`. Python integers must fit an integer type."""
+def scalar(v: Visitor, value: Val, dtype: DType, wraps: bool = False) -> Value:
+    """A number as an SSA scalar of `dtype`. Python integers must fit an integer type.
+
+    Debug builds look at those of the run time too, unless the kernel `wraps` them on purpose.
+    """
+    if v.options.debug and not wraps:
+        _check_fits(v, value, dtype)
     match value:
         case Const(value=bool() | int() | float() as number):
             if dtype.is_integer and not isinstance(number, float) and not fits(int(number), dtype):
@@ -136,6 +143,21 @@ def scalar(v: Visitor, value: Val, dtype: DType) -> Value:
             return v.emit.cast(found, dtype)
         case _:
             raise v.error(None, "PA0402", f"expected a number, found {describe(value)}")
+
+
+def _check_fits(v: Visitor, value: Val, dtype: DType) -> None:
+    """What NumPy refuses of a Python int that becomes a narrower integer."""
+    is_int = isinstance(value, SizeVal) or (
+        isinstance(value, Scalar) and value.weak and value.dtype is dtypes.i64
+    )
+    if not is_int or not dtype.is_integer or dtype is dtypes.i64:
+        return
+    number = index(v, value)
+    low, high = bounds(dtype)
+    fine = v.emit.fn("ge", number, v.emit.index(low))
+    if high < bounds(dtypes.i64)[1]:
+        fine = v.emit.fn("and", fine, v.emit.fn("le", number, v.emit.index(high)))
+    check(v, fine, "OverflowError", f"{{}} does not fit {dtype.numpy}", [number])
 
 
 def index(v: Visitor, value: Val, node: ast.AST | None = None) -> Value:
@@ -353,7 +375,7 @@ def cast_to(v: Visitor, value: Val, dtype: DType, weak: bool = False) -> Val:
         from pyasc.frontend.emit import convert_number
 
         return Scalar(v.emit.constant(convert_number(found.value, dtype), dtype), weak)
-    return Scalar(scalar(v, found, dtype), weak)
+    return Scalar(scalar(v, found, dtype, wraps=True), weak)
 
 
 def promoted(v: Visitor, operands: Sequence[Val]) -> NumberType:

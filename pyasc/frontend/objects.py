@@ -112,6 +112,9 @@ def size_of(v: Visitor, expr: SizeExpr) -> Val:
 def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
     """A Python object read at compile time. Refuses arrays and containers that could change behind the kernel."""
     match found:
+        case float() if type(found).__module__ == "numpy":
+            # A float64 of NumPy's is a Python float to Python, but no weak number.
+            return _other_object(v, found, node)
         case bool() | float() | str() | None:
             return Const(found)
         case int():

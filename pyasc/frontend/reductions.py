@@ -7,6 +7,7 @@ import ast
 from collections.abc import Sequence
 
 from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend.promotion import promote
 from pyasc.frontend.values import FALSE, NONE, ONE, ZERO, Const, Scalar, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
@@ -142,6 +143,29 @@ def max_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val
 def min_(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> Val:
     """`asc.min`."""
     return _extreme(v, "minimum", array, axis, keepdims)
+
+
+def least_or_greatest(v: Visitor, name: str, array: Val) -> Val:
+    """Builtin `min` or `max` of an array: a NaN counts where it is the first element, and nowhere else."""
+    from pyasc.frontend.elementwise import table_function, where
+    from pyasc.frontend.subscripts import item
+
+    value = numeric.as_tensor(v, array)
+    if len(value.shape) > 1:
+        hint = f"use asc.{name}(x), or asc.{name} over an axis"
+        raise v.error(None, "PA0405", f"`{name}` of an array of several dimensions", hint=hint)
+    if value.dtype.is_float:
+        _not_empty(v, value, (0,))
+        value = where(v, table_function(v, "isnan", (value,)), item(v, value, (ZERO,)), value)
+    return (min_ if name == "min" else max_)(v, value)
+
+
+def added_up(v: Visitor, array: Val, start: Val) -> Val:
+    """Builtin `sum` of an array, without its start: one addition after the other, in the type of the elements."""
+    total = sum_(v, array, ZERO)
+    number = promote(numeric.number_type(v, start), numeric.number_type(v, array))
+    narrow = number.dtype.is_integer and not number.weak and number.dtype.bits < 64
+    return numeric.cast_to(v, total, number.dtype) if narrow else total
 
 
 def _count(v: Visitor, value: Tensor, axes: Sequence[int]) -> Val:

@@ -7,10 +7,11 @@ view of it, the kernel is compiled again with a buffer behind every name (`Needs
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 
 from pyasc.frontend.frames import RESULT, Frame
-from pyasc.frontend.values import Array, Row, Tensor, Tuple, Val
+from pyasc.frontend.values import Array, Row, Tensor, Tuple, Val, is_iterator
 from pyasc.frontend.visitor import NeedsBuffers, Visitor
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import mem, tensor
@@ -23,6 +24,13 @@ def bound(v: Visitor, name: str, value: Val) -> Val:
         if v.mutates:
             return in_buffers(v, value)
     return value
+
+
+def refuse_iterator(v: Visitor, value: Val, node: ast.AST) -> None:
+    """Refuse a name for what Python uses up at its first use, which a second one would not see here."""
+    if is_iterator(value) or (isinstance(value, Tuple) and any(map(is_iterator, value.items))):
+        hint = "loop over it where it stands, or keep its items: list(...)"
+        raise v.error(node, "PA0306", "an iterator that has a name", "its first use uses it up", hint)
 
 
 def in_buffers(v: Visitor, value: Val) -> Val:

@@ -80,6 +80,7 @@ def assign(v: Visitor, target: ast.expr, value: Val) -> None:
     """Bind a target: a name, a tuple of targets, an element or a slice."""
     match target:
         case ast.Name(id=name):
+            sharing.refuse_iterator(v, value, target)
             value = sharing.bound(v, name, value)
             name_value(value, name)
             v.frame.env.set(name, value)
@@ -164,6 +165,9 @@ def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Ope
         return
     if isinstance(total, Tensor):
         sharing.note_update(v, name)
+    if isinstance(total, Tuple) and total.is_list:
+        message, hint = "a list is changed in place", f"make a new one: {name} = {name} {op.sign} other"
+        raise v.error(node, "PA0202", message, hint=hint)
     result = add_to(v, op, total, term)
     if isinstance(total, Tensor) and isinstance(result, Tensor) and result.dtype is not total.dtype:
         numeric.refuse_other_kind(v, node, result.dtype, total.dtype)
@@ -234,7 +238,8 @@ def closure(v: Visitor, node: ast.FunctionDef | ast.Lambda) -> Function:
     names = [a.arg for a in (*args.posonlyargs, *args.args)]
     positional = list(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
     keyword = [(a.arg, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
-    return Function(node, v.frame, tuple((name, v.expr(d)) for name, d in positional + keyword))
+    defaults = tuple((name, v.expr(d)) for name, d in positional + keyword)
+    return Function(node, v.frame, defaults, tuple(v.comprehensions))
 
 
 def assert_statement(v: Visitor, node: ast.Assert) -> None:

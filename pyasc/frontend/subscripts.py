@@ -69,21 +69,28 @@ def _no_elements(v: Visitor, node: ast.Subscript, owner: Val) -> Refused:
 
 def _tuple_item(v: Visitor, node: ast.Subscript, owner: Tuple, indices: Sequence[Val]) -> Val:
     index = indices[0]
+    if owner.once:
+        raise _no_elements(v, node, owner)
     if len(indices) == 1 and isinstance(index, Const) and isinstance(index.value, int):
         if not -len(owner.items) <= index.value < len(owner.items):
             raise v.error(node.slice, "PA0504", f"index {index.value} of a tuple of {len(owner.items)}")
         return owner.items[index.value]
-    if isinstance(index, Slice):
-        parts = [
-            part.value if isinstance(part, Const) else None for part in (index.start, index.stop, index.step)
-        ]
-        return Tuple(owner.items[slice(*parts)], owner.is_list)
+    parts = (index.start, index.stop, index.step) if isinstance(index, Slice) else ()
+    if len(indices) == 1 and parts and all(_is_known_bound(part) for part in parts):
+        known = [part.value if isinstance(part, Const) else None for part in parts]
+        if known[2] == 0:
+            raise v.error(node.slice, "PA0503", "the step of a slice is 0")
+        return Tuple(owner.items[slice(*known)], owner.is_list)
     raise v.error(
         node.slice,
         "PA0504",
         "a tuple is indexed at compile time",
         hint="put the values into an array, or use asc.unroll",
     )
+
+
+def _is_known_bound(part: Val | None) -> bool:
+    return part is None or (isinstance(part, Const) and isinstance(part.value, (int, type(None))))
 
 
 def rank(value: Val) -> int:
@@ -308,6 +315,7 @@ def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
 
 def _as_element(v: Visitor, value: Val, dtype: DType) -> Val:
     if isinstance(value, Const):
+        numeric.scalar(v, value, dtype)
         return Const(convert_number(value.value, dtype))
     return numeric.cast_to(v, value, dtype)
 
@@ -355,3 +363,4 @@ def _does_not_fit(v: Visitor, shape: Sequence[Dim], array: Array) -> Refused:
 def mark_written(v: Visitor, ref: Value) -> None:
     """Note that the memory behind a ref is written."""
     v.written.add(buffer_of(ref))
+    v.writes += 1

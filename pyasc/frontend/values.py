@@ -88,10 +88,11 @@ class Row(Record):
 
 
 class Tuple(Record):
-    """A tuple or list of known length."""
+    """A tuple or list of known length; `once` marks the items of an iterator, which Python uses up."""
 
     items: tuple[Val, ...]
     is_list: bool = False
+    once: bool = False
 
 
 class Slice(Record):
@@ -102,12 +103,21 @@ class Slice(Record):
     step: Val | None
 
 
+class Comprehension:
+    """One run of a comprehension; two are never the same."""
+
+
 class Function(Record):
-    """A nested function or lambda, with the frame it was made in."""
+    """A nested function or lambda, with the frame it was made in.
+
+    `comprehensions` are those around it, whose variables it may read as long as they run.
+
+    """
 
     node: ast.FunctionDef | ast.Lambda
     frame: Frame
     defaults: tuple[tuple[str, Val], ...] = ()
+    comprehensions: tuple[Comprehension, ...] = ()
 
 
 class Method(Record):
@@ -231,6 +241,11 @@ def is_number(value: Val) -> bool:
 def is_array(value: Val) -> bool:
     """Whether the value has axes and elements."""
     return isinstance(value, (Tensor, Array, Row))
+
+
+def is_iterator(value: Val) -> bool:
+    """Whether Python uses the value up when it is looped over."""
+    return isinstance(value, (Zip, Reversed)) or (isinstance(value, Tuple) and value.once)
 
 
 def same(a: Val, b: Val) -> bool:

@@ -18,7 +18,7 @@ from pyasc.frontend.frames import Cursor, Frame
 from pyasc.frontend.liveness import Facts
 from pyasc.frontend.refusals import REFUSED, Refusal
 from pyasc.frontend.source import KernelSource
-from pyasc.frontend.values import Poison, Val
+from pyasc.frontend.values import Comprehension, Poison, Val
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.diagnostics import CompileError, Diagnostic, InternalError, Related, compile_error
 from pyasc.ir.location import Location
@@ -106,6 +106,8 @@ class Visitor:
         self.detached: set[Value] = set()
         self.stores: set[Operation] = set()
         self.copies: set[Operation] = set()
+        self.comprehensions: list[Comprehension] = []
+        self.writes = 0
 
     def expr(self, node: ast.expr) -> Val:
         """The value of an expression."""

@@ -7,7 +7,7 @@ object when it was compiled elsewhere; the launchers are made from it alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +40,15 @@ class ArrayParam(Record):
 
 
 class ScalarParam(Record):
-    """A number, passed by value. `weak` is `"int"`, `"float"` or `"bool"` where a Python number is taken."""
+    """A number, passed by value. `weak` is `"int"`, `"float"` or `"bool"` where a Python number is taken.
+
+    An `exact` one is of NumPy's type because of the argument: a Python number makes another kernel.
+    """
 
     name: str
     dtype: DType
     weak: str = ""
+    exact: bool = False
 
 
 class PythonParam(Record):
@@ -95,10 +99,11 @@ def abi_of(
     weak: Mapping[str, str],
     returns_tuple: bool = False,
     name: str | None = None,
+    exact: Container[str] = (),
 ) -> KernelABI:
     """The ABI of a kernel in the IR; `weak` has the kind of Python number by parameter name.
 
-    `name` is what errors call the kernel, its symbol by default.
+    `exact` are the numbers that take NumPy's type alone, `name` is what errors call the kernel, its symbol by default.
     """
     params: list[ArrayParam | ScalarParam] = []
     for number, value in enumerate(func.params):
@@ -114,7 +119,8 @@ def abi_of(
                 )
             )
         else:
-            params.append(ScalarParam(value.name, dtype_of(value.type), weak.get(value.name, "")))
+            name_, kind = value.name, weak.get(value.name, "")
+            params.append(ScalarParam(name_, dtype_of(value.type), kind, name_ in exact))
     return KernelABI(
         name or func.symbol, func.symbol, tuple(params), func.sizes, tuple(signature), returns_tuple
     )

@@ -262,7 +262,10 @@ class _Writer:
         if strong:
             self.names[strong] = numpy_dtype(dtype).type
         python = "float" if dtype.is_float else "bool" if dtype.is_bool else "int"
-        if strong:
+        if param.exact:
+            self._miss_if([f"_type({name}) is not {strong}"])
+            self.lines.append(f"{name} = _{python}({name})")
+        elif strong:
             self.lines += [
                 f"if _type({name}) is not _{python}:",
                 f"    if _type({name}) is not {strong}:",

@@ -206,10 +206,11 @@ def _declared_sizes(signature: Signature) -> Iterator[str]:
 def _abi(kernel: Kernel, func: Func, signature: Signature, types: Types) -> KernelABI:
     pairs = list(zip(signature.parameters, types, strict=True))
     weak = {param.name: type_.name for param, type_ in pairs if isinstance(type_, WeakType)}
+    exact = {p.name for p, t in pairs if isinstance(t, NumberType) and not isinstance(p.kind, ScalarKind)}
     python = [_python_param(param, type_) for param, type_ in pairs]
     single = len(func.outputs) == 1
     one_tuple = signature.returns_tuple or (single and _returns_tuple(kernel.source_code.node))
-    return abi_of(func, python, weak, one_tuple, kernel.__name__)
+    return abi_of(func, python, weak, one_tuple, kernel.__name__, exact)
 
 
 def _python_param(param: Parameter, type_: ArgumentType) -> PythonParam:

@@ -484,3 +484,25 @@ def k(x: asc.float32[4], n: int):
 def k(x: asc.float32[4]):
     asc.set_device("cpu")
 #   ^ PA0209: `asc.set_device` cannot be called in a kernel
+
+#: a nested function's parameter given twice
+@asc.kernel
+def k(x: asc.float32[4]):
+    def f(a, b=2):
+        return a + b
+    x[0] = f(1, a=2)
+#          ^ PA0408: `f` gets a second value for `a`
+
+#: a nested function's positional parameter given by name
+@asc.kernel
+def k(x: asc.float32[4]):
+    def f(a, /, b=2):
+        return a + b
+    x[0] = f(a=1)
+#          ^ PA0408: `f` has no parameter `a` that has a name in a call
+
+#: a namesake of a NumPy function
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[0] = np.emath.sqrt(x[1])
+#          ^ PA0209: `np.emath.sqrt` cannot be called in a kernel

@@ -279,7 +279,7 @@ def k(x: asc.float32[4]):
 @asc.kernel
 def k(x: asc.float32[4]):
     return [[1, 2], [3, 4]]
-#          ^ PA0413: a kernel cannot return a tuple of 2
+#          ^ PA0413: a kernel cannot return a list of 2
 
 #: iterating over an array without axes
 @asc.kernel
@@ -332,3 +332,62 @@ def k(x: asc.float32[3, 4]):
     for i, j, l in asc.parallel_for_grid(3, 4):
 #       ^ PA0408: 3 names for 2 values
         x[i, j] = 1.0
+
+#: an iterator with a name
+@asc.kernel
+def k(x: asc.float32[4]):
+    pairs = zip(x, x)
+#   ^ PA0306: an iterator that has a name
+    for a, b in pairs:
+        x[0] += a * b
+
+#: a generator with a name
+@asc.kernel
+def k(x: asc.float32[4]):
+    squares = (i * i for i in range(4))
+#   ^ PA0306: an iterator that has a name
+    x[0] = sum(squares) + sum(squares)
+
+#: an iterator as an argument of a helper
+@asc.kernel
+def k(x: asc.float32[4]):
+    def twice(pairs):
+        return len(list(pairs)) + len(list(pairs))
+    x[0] = twice(enumerate((1, 2)))
+#          ^ PA0306: an iterator that has a name
+
+#: the reverse of an iterator
+@asc.kernel
+def k(x: asc.float32[4]):
+    for a, b in reversed(zip(x, x)):
+#               ^ PA0306: `reversed` of an iterator
+        x[0] += a * b
+
+#: the length of an iterator
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[0] = len(zip(x, x))
+#          ^ PA0402: `len` of an iterator
+
+#: a generator expression that sets a name
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[0] = any((last := i) > 1 for i in (1, 2, 3))
+#               ^ PA0202: a generator expression that sets a name
+
+#: a generator expression that writes
+@asc.kernel
+def k(x: asc.float32[4]):
+    def count(i):
+        x[0] += 1
+        return i > 1
+    x[1] = any(count(i) for i in (1, 2, 3))
+#             ^ PA0202: a generator expression that writes to an array
+
+#: a lambda of a comprehension that has ended
+@asc.kernel
+def k(x: asc.float32[4]):
+    i = 10
+    parts = [lambda: i for i in range(3)]
+    x[0] = parts[0]()
+#          ^ PA0210: `<lambda>` is called after the comprehension around it has ended

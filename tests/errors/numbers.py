@@ -447,3 +447,42 @@ def k(x: asc.int32[4]):
 def k(x: asc.int32[4]):
     mode = "abc"[5]
 #                ^ PA0504: index 5 of a text of 3
+
+#: a list changed in place
+@asc.kernel
+def k(x: asc.float32[4]):
+    a = [1, 2]
+    b = a
+    a += [3]
+#   ^ PA0202: a list is changed in place
+    x[0] = len(b)
+
+#: a list and a tuple
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = [1] + (2,)
+#       ^ PA0407: `+` does not take a list of 1 and a tuple of 1
+
+#: a byte under a mask that holds no 300
+@asc.kernel
+def k(x: asc.uint8[4]):
+    x[x > 1] = 300
+#              ^ PA0403: 300 does not fit uint8
+
+#: an int rounded to tens
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    x[0] = round(n, -1)
+#          ^ PA0208: `round` of ints to tens
+
+#: builtin max of a matrix
+@asc.kernel
+def k(x: asc.float32[4, 4]):
+    x[0, 0] = max(x)
+#             ^ PA0405: `max` of an array of several dimensions
+
+#: a plus before a bool of NumPy's
+@asc.kernel
+def k(x: asc.bool_[4]):
+    x[0] = +x[1]
+#          ^ PA0407: `+` does not take bools

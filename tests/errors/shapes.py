@@ -510,3 +510,15 @@ def k(x: asc.float32[4, 5]):
     flat = asc.reshape(x, (20,))
     flat += 1.0
 #   ^ PA0513: in NumPy this is also stored in `x`, and here it is not
+
+#: a tuple cut at a run-time place
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    x[0] = sum((1, 2, 3)[:n])
+#                        ^ PA0504: a tuple is indexed at compile time
+
+#: a tuple cut in steps of 0
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[0] = sum((1, 2, 3)[::0])
+#                        ^ PA0503: the step of a slice is 0

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forms of Python that few kernels use and random programs do not make, each as in Python and NumPy.
+
+What of these a kernel cannot have is in `tests/errors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyasc as asc
+
+CASES: list[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = []
+
+NAN, INF = np.nan, np.inf
+SINGLE, DOUBLE = np.float32(0.1), np.float64(0.1)
+FACTORS = (np.float64(0.5), 0.5)
+BYTES = np.array([100, 100, 100], np.int8)
+
+
+def on(*arguments: tuple[Any, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a program with the arguments that it is called with, as a kernel and in Python."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append((function, arguments))
+        return function
+
+    return register
+
+
+@on((np.float32([1, NAN, 2]),), (np.float32([NAN, 1, 2]),), (np.float32([1, 2, NAN]),))
+def builtin_extremes_of_an_array(x: asc.float32[3]):
+    return max(x), min(x)
+
+
+@on((BYTES,), (np.int8([1, -2, 3]),))
+def a_builtin_sum_keeps_the_type_of_elements(x: asc.int8[3]):
+    return sum(x), sum(x, 1), sum(x > 1)
+
+
+@on((BYTES, 300), (BYTES, -300), (BYTES, 7))
+def an_int_beyond_the_elements_stays_on_its_side(x: asc.int8[3], n: int):
+    return min(x[0], max(n, 0)), max(x[0], min(n, 0)), min(max(n, 0), x[1])
+
+
+@on((np.float32([-INF, -0.0, 4.0, 2.0]),))
+def half_a_power(x: asc.float32[4]):
+    return x**0.5, x[0] ** 0.5, x[1] ** 0.5, x[2] ** 0.5, x[3] ** 0.5
+
+
+@on((True,), (False,))
+def bools_that_become_ints(b: bool):
+    return round(b), +b, -b, abs(b), b + b
+
+
+@on((2,))
+def lists_are_no_tuples(n: int):
+    return (1, n) == [1, n], (1, n) != [1, n], [1, n] == [1, n], [*(1, n)] == list((1, n))
+
+
+@on((np.float32([3, -1]),))
+def numbers_of_numpy_that_are_globals(x: asc.float32[2]):
+    return x * SINGLE, x * DOUBLE, x[0] * DOUBLE, x * FACTORS[0], x * FACTORS[1]
+
+
+@on((3,), (-2,))
+def iterators_where_they_stand(n: int):
+    total = 0
+    for a, b in zip((1, 2, 3), reversed((n, 5, 7))):  # noqa: B905
+        total += a * b
+    for k, each in enumerate(zip((1, n), (n, 2)), n):  # noqa: B905
+        total += k * each[0] - each[1]
+    parts = tuple(zip((1, 2), (3, n)))  # noqa: B905
+    return total + sum(i * n for i in range(3)), list(reversed([n, 1]))[-1], len(parts)
+
+
+KERNELS = [(asc.kernel(function), function, arguments) for function, arguments in CASES]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    asc.compile([kernel for kernel, _, _ in KERNELS])
+
+
+def as_in_python(found: Any, wanted: Any) -> bool:
+    """The same value in the same type; Python's numbers in their kind."""
+    a, b = np.asarray(found), np.asarray(wanted)
+    if isinstance(wanted, np.ndarray | np.generic) and a.dtype != b.dtype:
+        return False
+    with np.errstate(all="ignore"):
+        signs = a.dtype.kind != "f" or (np.signbit(a) == np.signbit(b)) | np.isnan(b)
+        same = (a == b) | (a != a) & (b != b)
+    return a.shape == b.shape and a.dtype.kind == b.dtype.kind and bool(np.all(same & signs))
+
+
+def check(kernel: asc.Kernel, function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]) -> None:
+    for each in arguments:
+        with np.errstate(all="ignore"):
+            found, wanted = kernel(*each), function(*each)
+        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+        assert all(as_in_python(a, b) for a, b in pairs), (each, found, wanted)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("kernel", "function", "arguments"), KERNELS, ids=[function.__name__ for _, function, _ in KERNELS]
+)
+def test_as_in_python(
+    kernel: asc.Kernel, function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]
+) -> None:
+    check(kernel, function, arguments)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.usefixtures("model_library")
+@pytest.mark.parametrize("number", [0, 2, 3])
+def test_on_the_model(number: int) -> None:
+    with asc.device("model"):
+        check(*KERNELS[number])
+
+
+def test_a_python_number_is_no_numpy_number_of_an_earlier_call() -> None:
+    @asc.kernel
+    def k(s, x: asc.float32[2]):
+        return x * s, s + s
+
+    x = np.float32([3, -1])
+    for number in (np.float16(3), 0.1, np.int8(100), 100, np.True_, True, np.float16(3), np.float64(0.1)):
+        found, twice = k(number, x)
+        with np.errstate(all="ignore"):
+            wanted, sum_ = x * number, number + number
+        assert found.dtype == wanted.dtype, number
+        np.testing.assert_array_equal(found, wanted)
+        if isinstance(number, np.generic):
+            assert twice.dtype == sum_.dtype
+        assert np.isclose(twice, sum_, rtol=1e-6), number
+
+
+def test_a_debug_build_reports_an_int_that_an_element_cannot_hold() -> None:
+    @asc.kernel(debug=True)
+    def k(x: asc.uint8[2], n: int):
+        x[0] = n
+        return x + n, asc.uint8(n - 300), min(x[0], n)
+
+    found = k(np.uint8([1, 2]), 200)
+    np.testing.assert_array_equal(found[0], np.uint8([144, 202]))
+    assert found[1] == np.uint8(156)
+    for number in (300, -1):
+        with pytest.raises(OverflowError, match=f"{number} does not fit uint8"):
+            k(np.uint8([1, 2]), number)
