@@ -47,6 +47,26 @@ def distribute(loop: scf.For) -> list[Operation]:
     return work.made
 
 
+@dataclass(frozen=True)
+class _Lift:
+    """From the iterators and symbols of an op to those of the loop around it, whose counter comes first.
+
+    `symbols` are what the op's symbols are to the loop.
+    """
+
+    symbols: Sequence[AffineExpr]
+
+    def all(self, exprs: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
+        """Expressions of the op as ones of the loop."""
+        return tuple(map(self._lifted, exprs))
+
+    def _lifted(self, expr: AffineExpr) -> AffineExpr:
+        made = AffineExpr((0, *expr.dims), (), expr.constant)
+        for symbol, coefficient in zip(self.symbols, expr.symbols, strict=False):
+            made = made + symbol * coefficient
+        return made
+
+
 @dataclass
 class _Distribution:
     loop: scf.For
@@ -106,29 +126,20 @@ class _Distribution:
             raise Undistributed
         return ref, AffineMap(tuple(indices))
 
+    def _accesses(
+        self, refs: Sequence[Value], maps: Sequence[AffineMap], lift: _Lift
+    ) -> tuple[list[Value], tuple[AffineMap, ...]]:
+        """Where the accesses of an op go, in terms of all iterations."""
+        made = [self._access(ref, lift.all(map_.results)) for ref, map_ in zip(refs, maps, strict=True)]
+        return [ref for ref, _ in made], tuple(map_ for _, map_ in made)
+
     def _apply(self, op: st.Apply) -> None:
         """The op with the loop's counter as one more parallel iterator."""
         if not all(self.nest.is_invariant(init) for init in op.inits):
             raise Undistributed
-        symbols = [self._expr(value) for value in op.symbols]
-
-        def lifted(expr: AffineExpr) -> AffineExpr:
-            made = AffineExpr((0, *expr.dims), (), expr.constant)
-            for symbol, coefficient in zip(symbols, expr.symbols, strict=False):
-                made = made + symbol * coefficient
-            return made
-
-        def accesses(
-            refs: Sequence[Value], maps: Sequence[AffineMap]
-        ) -> tuple[list[Value], tuple[AffineMap, ...]]:
-            pairs = [
-                self._access(ref, [lifted(each) for each in map_.results])
-                for ref, map_ in zip(refs, maps, strict=True)
-            ]
-            return [ref for ref, _ in pairs], tuple(map_ for _, map_ in pairs)
-
-        inputs, input_maps = accesses(op.inputs, op.input_maps)
-        outputs, output_maps = accesses(op.outputs, op.output_maps)
+        lift = _Lift([self._expr(value) for value in op.symbols])
+        inputs, input_maps = self._accesses(op.inputs, op.input_maps, lift)
+        outputs, output_maps = self._accesses(op.outputs, op.output_maps, lift)
         first, last = self.bounds
         made = st.Apply(
             symbols=[],
@@ -136,8 +147,8 @@ class _Distribution:
             inits=op.inits,
             outputs=outputs,
             iterators=("parallel", *op.iterators),
-            lower=(first, *(lifted(each) for each in op.lower)),
-            upper=(last, *(lifted(each) for each in op.upper)),
+            lower=(first, *lift.all(op.lower)),
+            upper=(last, *lift.all(op.upper)),
             input_maps=input_maps,
             output_maps=output_maps,
             roles=op.roles,
