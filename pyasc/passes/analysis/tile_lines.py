@@ -23,6 +23,7 @@ tile.cores %blocks {
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, tile
@@ -52,7 +53,7 @@ from pyasc.passes.analysis.tile_emit import (
 from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_picks import width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Register
-from pyasc.passes.analysis.tile_sweeps import RowProgram, Sweep, cut_in_sweeps, numbers_used, of_row
+from pyasc.passes.analysis.tile_sweeps import RowProgram, cut_in_sweeps, numbers_used, of_row
 
 SCALAR = ScalarType(I64)
 
@@ -60,6 +61,14 @@ SCALAR = ScalarType(I64)
 def lower_lines(root: Operation, work: RowWork, soc: Soc) -> Value:
     """Replace the op or loop by tile operations; the number of cores that take part. Raises NotVector."""
     return LineRows(root, work, soc).lower()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Part of a row: the counters of the nest where it starts, and how many columns it has."""
+
+    point: Sequence[Value]
+    count: Value
 
 
 class Lines:
@@ -173,7 +182,7 @@ class Lines:
         left = binary(inner, "sub", extent, loop.counter, "left")
         count = binary(inner, "minimum", left, step, "count")
         place = binary(inner, "add", first, loop.counter, "place")
-        self._piece(inner, numbers, sweep, position, [*point, place], count, lanes)
+        self._sweep_piece(inner, numbers, position, _Piece([*point, place], count), lanes)
         inner.insert(scf.Yield())
         for each, line in zip(sweep.folds, lanes, strict=True):
             at.loc = each.loc
@@ -191,43 +200,41 @@ class Lines:
         at.insert(tile.Fill(value=start, target=line, sizes=[index(at, 1), width]))
         return line
 
-    def _piece(
-        self,
-        at: Builder,
-        numbers: TileEmitter,
-        sweep: Sweep,
-        position: int,
-        dims: Sequence[Value],
-        count: Value,
-        lanes: Sequence[Value],
+    def _sweep_piece(
+        self, at: Builder, numbers: TileEmitter, position: int, piece: _Piece, lanes: Sequence[Value]
     ) -> None:
+        """What a sweep does to one piece of the row."""
         one = index(at, 1)
-        footprints = {cover: self._footprint(at, width_of(cover), count) for cover in (FULL, *self.wide)}
-        emitter = TileEmitter(
-            at,
-            self.assignments[position],
-            self.depths,
-            footprints,
-            dims,
-            dict(numbers.buffers),
-            self.carries,
-        )
+        sweep = self.program.sweeps[position]
+        emitter = self._emitter(at, numbers, position, piece)
         for access in sweep.reads:
             target = emitter.tile_of(access.register)
-            first, span = self._window(at, access, dims, count)
-            source = self.view(at, access, first, span)
-            at.insert(tile.Copy(source=source, target=target, sizes=[one, span]))
+            window = self._window(at, access, piece)
+            source = self.view(at, access, window.point, window.count)
+            at.insert(tile.Copy(source=source, target=target, sizes=[one, window.count]))
         emitter.run(sweep.program)
+        sizes = [one, piece.count]
         for each, line in zip(sweep.folds, lanes, strict=True):
             at.loc = each.loc
             (source,) = each.sources
-            at.insert(
-                tile.Fold(source=emitter.tile_of(source), target=line, sizes=[one, count], fn=each.mode)
-            )
+            at.insert(tile.Fold(source=emitter.tile_of(source), target=line, sizes=sizes, fn=each.mode))
         at.loc = self.root.loc
         for access in sweep.writes:
-            target = self.view(at, access, dims, count)
-            at.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=[one, count]))
+            target = self.view(at, access, piece.point, piece.count)
+            at.insert(tile.Copy(source=emitter.tile_of(access.register), target=target, sizes=sizes))
+
+    def _emitter(self, at: Builder, numbers: TileEmitter, position: int, piece: _Piece) -> TileEmitter:
+        """The buffers of a sweep beside those of the numbers of the row."""
+        covers = (FULL, *self.wide)
+        return TileEmitter(
+            at,
+            self.assignments[position],
+            self.depths,
+            {cover: self._footprint(at, width_of(cover), piece.count) for cover in covers},
+            piece.point,
+            dict(numbers.buffers),
+            self.carries,
+        )
 
     def _footprint(self, at: Builder, width: int, count: Value) -> Footprint:
         """A piece with so many elements for each of `count` columns."""
@@ -235,14 +242,13 @@ class Lines:
         used = binary(at, "mul", count, width)
         return Footprint((1, None), [index(at, 1), used], [index(at, most)], most)
 
-    def _window(
-        self, at: Builder, access: Access, dims: Sequence[Value], count: Value
-    ) -> tuple[Sequence[Value], Value]:
-        """Where a piece of an array starts, and how many elements it has."""
+    def _window(self, at: Builder, access: Access, piece: _Piece) -> _Piece:
+        """The elements of an array that a piece is made of."""
         windows = self.work.windows
         if windows is None:
-            return dims, count
-        return windows.first(at, access.register, dims, count), windows.span(at, access.register, count)
+            return piece
+        first = windows.first(at, access.register, piece.point, piece.count)
+        return _Piece(first, windows.span(at, access.register, piece.count))
 
     def read_number(self, at: Builder, numbers: TileEmitter, access: Access, point: Sequence[Value]) -> None:
         """Copy a number of the row from global memory."""
