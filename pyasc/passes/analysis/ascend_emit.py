@@ -13,11 +13,11 @@ from pyasc.ir.dialects import arith, asc, func, mem, scf, tile, tile_lanes
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.ascend_accumulators import has_accumulators, run_with_accumulators
 from pyasc.passes.analysis.ascend_lanes import Prologue
 from pyasc.passes.analysis.ascend_methods import Methods
 from pyasc.passes.analysis.ascend_tables import has_tables, run_with_tables
 from pyasc.passes.analysis.ascend_tensors import Holder, Resource
-from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -25,7 +25,6 @@ from pyasc.passes.analysis.tile_legalise import refuse
 I64 = ScalarType(dtypes.i64)
 _NUMBER_METHODS = ("LoadNumbers", "Combine", "StoreNumbers")
 _BEGIN_METHODS = ("LoadNumbers", "Begin", "StoreNumbers")
-_START_METHODS = ("LoadStart", "Start", "")
 
 
 @dataclass
@@ -170,8 +169,8 @@ class PhaseLowering:
         inside = list(op.body.block)
         tiles = any(isinstance(each, tile.Buffer) for each in inside)
         if tiles and any(isinstance(each, scf.For) for each in inside):
-            if _accumulates(inside):
-                self._accumulate(inside, inner)
+            if has_accumulators(inside):
+                run_with_accumulators(self, inside, inner)
             else:
                 self._rounds(inside, inner)
         elif tiles:
@@ -210,46 +209,6 @@ class PhaseLowering:
             if not isinstance(op, (tile.Yield, scf.Yield, mem.View)):
                 at.insert(op.clone(self.mapping))
 
-    def _accumulate(self, ops: Sequence[Operation], at: Builder) -> None:
-        """An accumulator that a loop over tiles adds to, filled before and copied out behind it."""
-        methods = Methods(self, at)
-        copies = [op for op in ops if isinstance(op, tile.Copy) and _leaves(op)]
-        totals = {op.source for op in copies}
-        methods.declare(
-            [op for op in ops if isinstance(op, tile.Buffer) and op.tile in totals], (), copies, ()
-        )
-        start: list[Operation] = []
-        for op in ops:
-            at.loc = op.loc
-            match op:
-                case tile.Buffer() if op.tile not in totals:
-                    start = [op]
-                case tile.Copy() if not _leaves(op):
-                    start.append(op)
-                case tile.Broadcast():
-                    Methods(self, at, _START_METHODS).run([*start, op])
-                case tile.Buffer():
-                    queue = self.holders[op.tile].queue
-                    assert queue is not None
-                    type_ = local(op.capacity, dtype_of(op.tile.type))
-                    self.running[op.tile] = at.value(
-                        asc.AllocTensor(queue=queue, types=[type_]), op.tile.name
-                    )
-                case tile.Fill():
-                    width = self.value(op.sizes[1])
-                    VectorCalls(at, width).fill(self.running[op.target], self.value(op.value))
-                case scf.For():
-                    self._for(op, at)
-                case tile.Copy():
-                    queue = self.holders[op.source].queue
-                    assert queue is not None
-                    at.insert(asc.EnQue(queue=queue, tensor=self.running[op.source]))
-                    methods.copy_out([op])
-                case mem.View() | scf.Yield():
-                    pass
-                case _:
-                    at.insert(op.clone(self.mapping))
-
     def _enter(self, loop: scf.For) -> Builder:
         """The inside of a loop; what it needs from before stands in front of the outermost one."""
         if self.front is None:
@@ -268,15 +227,3 @@ class PhaseLowering:
 def _is_line_view(op: Operation) -> TypeGuard[mem.View]:
     """Whether an operation is what a core walks of an array as one axis."""
     return isinstance(op, mem.View) and len(op.axes) == 1 and isinstance(op.ref.owner, (Block, tile.Flatten))
-
-
-def _accumulates(ops: Sequence[Operation]) -> bool:
-    """Whether a tile is added to in a loop and then copied out, so that it stays in its queue all the time."""
-    inside = (each for op in ops if isinstance(op, scf.For) for each in op.walk())
-    totals = {each.target for each in inside if isinstance(each, tile.Reduce) and each.continued}
-    return any(isinstance(op, tile.Copy) and op.source in totals for op in ops)
-
-
-def _leaves(op: tile.Copy) -> bool:
-    """Whether a copy goes to global memory."""
-    return isinstance(op.target.type, RefType) and op.target.type.space == "gm"
