@@ -8,7 +8,8 @@ row are registers: one value a row, or all of it. Whole rows are dealt to the co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pyasc.ir.affine import AffineExpr, AffineMap, const
 from pyasc.ir.core import Builder, Operation, Value
@@ -25,6 +26,7 @@ from pyasc.passes.analysis.affine import (
 from pyasc.passes.analysis.arg_extremes import arg_extreme
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.phases import written_operands
+from pyasc.passes.analysis.row_placement import Placement, WholeMap
 from pyasc.passes.analysis.row_work import Columns, RowWork
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import BodyBuilder
@@ -38,9 +40,6 @@ from pyasc.passes.analysis.tile_reductions import RowReductions
 from pyasc.passes.analysis.tile_row_windows import RowWindows
 
 _EXTREMES = ("maximum", "minimum", "pymax", "pymin")
-
-WholeMap = Callable[[AffineMap], "AffineMap | None"]
-"""From an access of an op within a row to the access of the whole nest."""
 
 
 def of_apply(op: st.Apply, at: Builder, lines: bool = False) -> RowWork:
@@ -236,41 +235,24 @@ class _Reader:
     def _row_apply(self, op: st.Apply) -> None:
         if op.rank > 1 or any(kind not in ("parallel", "reduction") for kind in op.iterators):
             raise refuse("a loop nest within a row", op.loc)
-        outer = [self.work.nest.expr(symbol) for symbol in op.symbols]
-
-        def placed(expr: AffineExpr) -> AffineExpr | None:
-            total = AffineExpr((0,) * self.work.column + expr.dims, (), expr.constant)
-            for number, coefficient in enumerate(expr.symbols):
-                known = outer[number]
-                if coefficient and known is None:
-                    return None
-                if coefficient and known is not None:
-                    total = total + known * coefficient
-            return total
-
-        def unshifted(map_: AffineMap) -> AffineMap | None:
-            made = [placed(expr) for expr in map_.results]
-            known = [expr for expr in made if expr is not None]
-            return AffineMap(tuple(known)) if len(known) == len(made) else None
-
+        place = Placement(self.work.column, [self.work.nest.expr(symbol) for symbol in op.symbols])
         if op.rank == 0:
-            self._structured(op, unshifted, alone=True)
+            self._structured(op, place.access, alone=True)
             return
-        whole: WholeMap = unshifted
-        bounds = [placed(op.lower[0]), placed(op.upper[0])]
-        low, high = bounds
+        counter = op.body.block.args[0]
+        low, high = place.bound(op.lower[0]), place.bound(op.upper[0])
         if low is None or high is None:
             raise refuse("columns from or to a computed place", op.loc)
-        if self._starts_before(op, whole, low):
+        if self._starts_before(op, place.access, low):
             low = low + -1
-        if low.is_constant and low.constant and not op.body.block.args[0].uses:
-            whole = _shifted(whole, self.work.column, low.constant)
+        if low.is_constant and low.constant and not counter.uses:
+            place = replace(place, first=low.constant)
             low, high = const(0), high + -low.constant
         alone = self._columns(op, low, high)
-        if alone and op.body.block.args[0].uses:
+        if alone and counter.uses:
             raise refuse("the loop counter as a value", op.loc)
-        self._column_counter(op.body.block.args[0])
-        self._structured(op, whole, alone)
+        self._column_counter(counter)
+        self._structured(op, place.access, alone)
 
     def _starts_before(self, op: st.Apply, whole: WholeMap, low: AffineExpr) -> bool:
         """Whether an extreme starts from the element before its first one, so that it may begin there."""
@@ -463,18 +445,6 @@ def _inner_parallel(loop: scf.For) -> scf.For | None:
     """The one parallel loop inside another."""
     inner = [op for op in loop.body.block if isinstance(op, scf.For) and op.kind == "parallel"]
     return inner[0] if len(inner) == 1 else None
-
-
-def _shifted(whole: WholeMap, column: int, by: int) -> WholeMap:
-    """Accesses of an op whose columns are counted from zero, and started at `by`."""
-
-    def shifted(map_: AffineMap) -> AffineMap | None:
-        made = whole(map_)
-        if made is None:
-            return None
-        return AffineMap(tuple(e + e.coefficient(column) * by for e in made.results))
-
-    return shifted
 
 
 def _grows(value: Value, counter: Value) -> bool:
