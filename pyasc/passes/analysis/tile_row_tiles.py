@@ -68,38 +68,43 @@ class RowTiles:
         widths = [slot.width for slot in slots if slot.kind != "mask"]
         self.unit = BLOCK_BYTES // min(widths)
         self.structured = any(map(by_row, self.program.instructions))
+        self.wide = dict.fromkeys(s.cover for s in slots if width_of(s.cover) > 1 or s.cover == wide(1))
+        self.turned = any(slot.cover == TURNED for slot in slots)
+        longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
+        a_row = self._bytes(ROW)
+        free = ub - self._fixed_bytes() - a_row * longest
+        self.tile = max(int(free / self._element_bytes()) // 256 * 256, 256)
+        self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
+        if self.turned:
+            self.longest = min(self.longest, TURNED_COLUMNS)
+        self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
+
+    def _bytes(self, *covers: str) -> int:
+        """What one element of each buffer takes that covers so much of a tile."""
+        slots = [slot for slot in self.assignment.slots if slot.cover in covers]
+        return sum(slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1) for slot in slots)
+
+    def _fixed_bytes(self) -> int:
+        """What is taken on chip however large a tile is."""
         spread = {
             source
             for each in self.program.instructions
             for source in each.sources
             if source.cover == COLUMN and each.target.cover != COLUMN
         }
-        fixed = len(spread) * SPREAD_BYTES
-        fixed += scratch_bytes(self.program.instructions)
-        fixed += sum(
-            COLUMN_ELEMENTS * max(s.width, 4) * self.depths.get(s.kind, 1) for s in slots if s.cover == COLUMN
-        )
-        fixed += sum(SPACED_BYTES * self.depths.get(s.kind, 1) for s in slots if s.cover == SPACED)
-        a_row = sum(s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == ROW)
-        longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
-        fixed += a_row * longest
-        per_element = bytes_an_element(self.assignment, self.depths) or 1
-        per_element += gather_bytes(self.program.instructions)
-        self.wide = dict.fromkeys(s.cover for s in slots if width_of(s.cover) > 1 or s.cover == wide(1))
-        for slot in slots:
-            if slot.cover in self.wide:
-                per_element += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
-        self.turned = any(slot.cover == TURNED for slot in slots)
-        if self.turned:
-            # Rows of a turned tile start blocks, which the last of them may not fill.
-            turned = [s.width * self.depths.get(s.kind, 1) for s in slots if s.cover == TURNED]
-            fixed += sum(turned) * TURNED_COLUMNS * self.unit
-            per_element += sum(turned)
-        self.tile = max(int((ub - fixed) / per_element) // 256 * 256, 256)
-        self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
-        if self.turned:
-            self.longest = min(self.longest, TURNED_COLUMNS)
-        self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
+        fixed = len(spread) * SPREAD_BYTES + scratch_bytes(self.program.instructions)
+        for slot in self.assignment.slots:
+            if slot.cover == COLUMN:
+                fixed += COLUMN_ELEMENTS * max(slot.width, 4) * self.depths.get(slot.kind, 1)
+            elif slot.cover == SPACED:
+                fixed += SPACED_BYTES * self.depths.get(slot.kind, 1)
+        # Rows of a turned tile start blocks, which the last of them may not fill.
+        return fixed + self._bytes(TURNED) * TURNED_COLUMNS * self.unit
+
+    def _element_bytes(self) -> float:
+        """What each element of a tile takes on chip."""
+        whole = bytes_an_element(self.assignment, self.depths) or 1
+        return whole + gather_bytes(self.program.instructions) + self._bytes(*self.wide, TURNED)
 
     def shape(self, at: Builder, piece: Value) -> None:
         """Choose the pitch and the number of rows for pieces of so many columns."""
