@@ -136,32 +136,37 @@ class PhaseFunction:
     params: tuple[Value, ...]
 
 
+@dataclass(frozen=True)
+class _Needs:
+    """What a phase takes from the kernel around it: operations that it does itself too, and its parameters by kind."""
+
+    again: list[Operation]
+    own: list[Value]
+    buffers: list[Value]
+    numbers: list[Value]
+
+    @property
+    def params(self) -> list[Value]:
+        """All parameters in order."""
+        return [*self.own, *self.buffers, *self.numbers]
+
+
 def phase_function(
     kernel: Func, work: Sequence[Operation], symbol: str, names: dict[Value, str]
 ) -> PhaseFunction:
     """A function that does the work of one phase.
 
     Its parameters are what it uses: of the kernel's own, then workspaces, then numbers that the host computes, since
-    they count the iterations of a loop around the phase or the scalar unit has no instruction for them.
+    they count the iterations of a loop around the phase or the scalar unit has no instruction for them. Raises
+    UsedLater where it uses what work of another phase results in.
     """
-    inside = {each for op in work for each in op.walk()}
-    free = list(dict.fromkeys(value for op in work for value in free_values(op)))
-    before = [op for op in needed(free, _from_host) if op not in inside]
-    for op in before:
-        if op.regions:
-            raise UsedLater(op)
-    used = dict.fromkeys(value for op in before for value in op.operands) | dict.fromkeys(free)
-    buffers = [value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside]
-    own = [param for param in kernel.params if param in used]
-    numbers = [value for value in used if value not in own and _from_host(value)]
-    params = [*own, *buffers, *numbers]
-    region = block_of(
-        [_in_memory(param.type) for param in params], _names(kernel, [*own, *buffers], numbers, names)
-    )
+    needs = _needs(kernel, work)
+    params = needs.params
+    region = block_of([_in_memory(param.type) for param in params], _names(kernel, needs, names))
     mapping: dict[Value, Value] = dict(zip(params, region.block.args, strict=True))
     at = Builder(region.block)
     order = {op: number for number, op in enumerate(kernel.walk())}
-    for op in sorted({*before, *work}, key=order.__getitem__):
+    for op in sorted({*needs.again, *work}, key=order.__getitem__):
         at.insert(op.clone(mapping))
     at.insert(func.Return())
     written = _written(region.block)
@@ -174,6 +179,23 @@ def phase_function(
     )
     scalars = tuple(param for param in params if not isinstance(param.type, RefType))
     return PhaseFunction(function, scalars, tuple(mapping[value] for value in scalars))
+
+
+def _needs(kernel: Func, work: Sequence[Operation]) -> _Needs:
+    inside = {each for op in work for each in op.walk()}
+    free = list(dict.fromkeys(value for op in work for value in free_values(op)))
+    again = [op for op in needed(free, _from_host) if op not in inside]
+    for op in again:
+        if op.regions:
+            raise UsedLater(op)
+    used = dict.fromkeys(value for op in again for value in op.operands) | dict.fromkeys(free)
+    own = [param for param in kernel.params if param in used]
+    return _Needs(
+        again,
+        own,
+        buffers=[value for value in used if isinstance(value.op, mem.Alloc) and value.op not in inside],
+        numbers=[value for value in used if value not in own and _from_host(value)],
+    )
 
 
 def _from_host(value: Value) -> bool:
@@ -204,12 +226,10 @@ def _in_memory(type_: Type) -> Type:
     return RefType(type_.shape, type_.dtype) if isinstance(type_, RefType) else type_
 
 
-def _names(
-    kernel: Func, refs: Sequence[Value], numbers: Sequence[Value], names: dict[Value, str]
-) -> list[str]:
+def _names(kernel: Func, needs: _Needs, names: dict[Value, str]) -> list[str]:
     taken = {param.name for param in kernel.params} | set(kernel.sizes) | set(names.values())
-    made = [names.get(ref, ref.name) for ref in refs]
-    for value in numbers:
+    made = [names.get(ref, ref.name) for ref in (*needs.own, *needs.buffers)]
+    for value in needs.numbers:
         made.append(unused(value.name or "number", taken))
     return made
 
