@@ -7,12 +7,12 @@ Chunks depend on sizes alone and partial results are combined in order, so the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pyasc.ir.affine import AffineExpr, AffineMap, symbol
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st
 from pyasc.ir.dtypes import DType
+from pyasc.ir.record import Record
 from pyasc.ir.traits import CHECKS
 from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
@@ -59,8 +59,7 @@ def chunk_reduction(op: st.Apply, chunk: int) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class _Chunks:
+class _Chunks(Record):
     """A range in chunks of one length; the last of them may be shorter."""
 
     lower: Value
@@ -180,8 +179,7 @@ class _Relay:
         return e.load(self.before, [number, 0])
 
 
-@dataclass(frozen=True)
-class _Scan:
+class _Scan(Record):
     """The loop over the chunks of a running combination by `fn`."""
 
     op: st.Apply
