@@ -213,21 +213,31 @@ class _Lowering:
         names = [self._unused(f"{ref.name or 'total'}Parts") for ref in work.outputs]
         blocks = lower_parts(_apply_of(parts.function), self.soc, names)
         lower_whole(_apply_of(whole.function), self.soc, names)
+        _bytes_for_bools(parts.function)
+        _bytes_for_bools(whole.function)
         return [Phase(parts, _known_before(blocks, work)), Phase(whole)]
 
     def _scan(self, work: st.Apply) -> list[Phase]:
         """Running values: of lines dealt to cores, or of one that all cores share."""
         made = self._beside_tiles(work)
         if scans_rows(work):
-            return [
-                Phase(made, _known_before(lower_scanned_columns(_apply_of(made.function), self.soc), work))
-            ]
-        if work.rank > 1:
-            return [Phase(made, _known_before(lower_scan(_apply_of(made.function), self.soc), work))]
+            blocks = lower_scanned_columns(_apply_of(made.function), self.soc)
+        elif work.rank > 1:
+            blocks = lower_scan(_apply_of(made.function), self.soc)
+        else:
+            return self._line_scan(work, made)
+        _bytes_for_bools(made.function)
+        return [Phase(made, _known_before(blocks, work))]
+
+    def _line_scan(self, work: st.Apply, made: PhaseFunction) -> list[Phase]:
+        """Running values of one line: each core first folds its run, and starts from those before it."""
         totals = self._beside_tiles(work)
         name = self._unused(f"{work.outputs[0].name or 'running'}Parts")
         first = _known_before(lower_line_totals(_apply_of(totals.function), self.soc, name), work)
-        return [Phase(totals, first), Phase(made, lower_scan(_apply_of(made.function), self.soc, name))]
+        blocks = lower_scan(_apply_of(made.function), self.soc, name)
+        _bytes_for_bools(totals.function)
+        _bytes_for_bools(made.function)
+        return [Phase(totals, first), Phase(made, blocks)]
 
     def _unused(self, name: str) -> str:
         taken = {*self.names.values(), *self.kernel.sizes, *(param.name for param in self.kernel.params)}

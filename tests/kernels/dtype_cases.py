@@ -101,3 +101,19 @@ def added(x: T[C], places: asc.int32[C], y: T[C]):
 def filled(x: T, y: T[C]):
     for i in asc.parallel_for(C):
         y[i] = x
+
+
+@asc.kernel
+def masked(mask: asc.bool_[R, C], x: T[R, C], y: T[R, C]):
+    y[:, :] = asc.where(mask, x, 1)
+
+
+@asc.kernel
+def any_large(x: T[R, C], y: asc.bool_[R]):
+    y[:] = asc.any(x > 1, axis=1)
+
+
+@asc.kernel
+def ones(y: T[C]):
+    for i in asc.parallel_for(C):
+        y[i] = 1

@@ -85,6 +85,34 @@ def test_as_numpy_does(dtype: str) -> None:
                 np.testing.assert_array_equal(out, wanted, err_msg=name)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "uint8"])
+def test_masks_and_truths(dtype: str) -> None:
+    made = kernels(dtype)
+    with asc.device("model"):
+        asc.compile([made["masked"], made["any_large"], made["ones"]])
+        for rows, columns in SHAPES:
+            x, mask = numbers(dtype, rows, columns), numbers("bool_", rows, columns)
+            x = np.where(numbers("bool_", rows, 1), x, np.minimum(x, 1)).astype(x.dtype)
+            out, found, line = stored(x, dtype), np.zeros(rows, bool), stored(x[0], dtype)
+            made["masked"](mask, stored(x, dtype), out)
+            made["any_large"](stored(x, dtype), found)
+            made["ones"](line)
+            np.testing.assert_array_equal(out, stored(np.where(mask, x, 1).astype(x.dtype), dtype))
+            np.testing.assert_array_equal(found, (x > 1).any(axis=1))
+            np.testing.assert_array_equal(line, stored(np.ones_like(x[0]), dtype))
+
+
+ON_VECTOR = "spread_rows turned backwards largest masked any_large ones".split()
+
+
+@pytest.mark.parametrize("dtype", "float16 bfloat16 float32 int8 uint8 int16 int32".split())
+def test_nothing_is_left_to_the_scalar_unit(dtype: str) -> None:
+    for name in ON_VECTOR:
+        kernel = kernels(dtype)[name]
+        remarks = kernel.specialise(kernel.types_of()).lowered("ascend").remarks
+        assert not [each.message for each in remarks if "scalar unit" in each.message], name
+
+
 def test_bfloat16_on_the_scalar_unit_and_by_value() -> None:
     made = kernels("bfloat16")
     # Whole numbers so small that their sums are exact too.

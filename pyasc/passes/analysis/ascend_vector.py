@@ -6,15 +6,16 @@ Barriers are put between calls afterwards (`ascend_barriers`).
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import asc, asc_vector
+from pyasc.ir.dialects import arith, asc, asc_vector
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.affine import constant_of, integer_of
 from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div, named
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, refuse
 
@@ -64,6 +65,16 @@ def recast(at: Builder, tensor: Value, dtype: DType) -> Value:
     return at.value(asc.ReinterpretCast(tensor=tensor, types=[type_]), tensor.name)
 
 
+def _pair(at: Builder, byte: Value) -> Value:
+    """An 8-bit integer twice, as one of 16."""
+    known = constant_of(byte)
+    if known is not None:
+        (number,) = struct.unpack("<h", bytes(2 * [int(known) & 0xFF]))
+        return at.value(arith.Constant.of(number, dtypes.i16))
+    low = binary(at, "and", at.value(arith.Cast.to(byte, dtypes.i64)), 0xFF)
+    return at.value(arith.Cast.to(binary(at, "mul", low, 0x101), dtypes.i16), "pair")
+
+
 @dataclass
 class VectorCalls:
     """Emits calls over `count` elements. `scratch` makes the tensor that advanced calls work in."""
@@ -111,8 +122,13 @@ class VectorCalls:
         self.at.insert(asc_vector.Cast(dst=target, src=source, amount=[self.count], mode=mode))
 
     def fill(self, target: Value, value: Value) -> None:
-        """One scalar in every element."""
-        self.at.insert(asc_vector.Duplicate(dst=target, scalar=value, amount=[self.count]))
+        """One scalar in every element; bytes go in pairs."""
+        if dtype_of(target.type).bits > 8:
+            self.at.insert(asc_vector.Duplicate(dst=target, scalar=value, amount=[self.count]))
+            return
+        pair, amount = _pair(self.at, value), [ceil_div(self.at, self.count, 2)]
+        words = recast(self.at, target, dtypes.i16)
+        self.at.insert(asc_vector.Duplicate(dst=words, scalar=pair, amount=amount))
 
     def iota(self, target: Value, first: Value) -> None:
         """Numbers that grow by one."""

@@ -114,7 +114,7 @@ class BodyBuilder:
 
     def _moved(self, value: Operand, dtype: DType, cover: str) -> Register:
         fn = "move" if isinstance(value, Register) else "fill"
-        if fn == "fill" and dtype.bits not in (16, 32):
+        if fn == "fill" and dtype.bits > 32:
             raise refuse(f"a constant in {dtype} elements", self.legaliser.loc)
         target = Register(dtype, "", cover)
         self.program.instructions.append(Instruction(fn, target, (value,), loc=self.legaliser.loc))

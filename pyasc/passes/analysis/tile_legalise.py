@@ -35,6 +35,8 @@ _FLOATS = (dtypes.f16, dtypes.f32)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
 ADVANCED = ("tanh", "erf", "erfc")
 _BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
+_COMPARED_AS = {dtypes.i8: dtypes.f16, dtypes.u8: dtypes.f16, dtypes.i16: dtypes.f32}
+"""Floats that hold every integer of a dtype."""
 _ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 
 _CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
@@ -242,10 +244,10 @@ class Legaliser:
         dtype = _dtype(args[-1])
         if dtype is dtypes.bf16 and fn != "select":
             return self._through_float(fn, args)
-        if dtype in (dtypes.i8, dtypes.u8) and fn != "select":
-            return self._through_int16(fn, args, dtype)
         if fn in COMPARISONS:
             return self.compare(fn, args)
+        if dtype in (dtypes.i8, dtypes.u8) and fn != "select":
+            return self._through_int16(fn, args, dtype)
         handler = _HANDLERS.get(fn)
         if handler is not None:
             return handler(self, args)
@@ -323,8 +325,8 @@ class Legaliser:
         dtype = _dtype(left)
         if dtype in _FLOATS or (dtype is dtypes.i32 and fn == "eq"):
             return self.emit(fn, dtypes.i1, left, right)
-        if dtype is dtypes.i16:
-            wide = [self.convert(each, dtypes.f32) for each in (left, right)]
+        if dtype in _COMPARED_AS:
+            wide = [self.convert(each, _COMPARED_AS[dtype]) for each in (left, right)]
             return self.compare(fn, wide)
         if dtype is not dtypes.i32:
             raise refuse(f"comparison of {dtype} elements", self.loc)
@@ -339,6 +341,9 @@ class Legaliser:
         if not isinstance(mask, Register):
             raise refuse("a choice by one scalar condition between arrays", self.loc)
         dtype = _dtype(then)
+        if dtype in (dtypes.i8, dtypes.u8):
+            made = self.select([mask, *(self.convert(each, dtypes.f16) for each in (then, otherwise))])
+            return self.convert(made, dtype)
         if dtype.bits not in (16, 32):
             raise refuse(f"`where` on {dtype} elements", self.loc)
         then = then if isinstance(otherwise, Register) else self.register(then, mask.cover)
@@ -450,7 +455,7 @@ class Legaliser:
 
     def _of_mask(self, mask: Register, dtype: DType) -> Register:
         via = dtype if dtype in _FLOATS else dtypes.f16
-        ones = self.emit("fill", via, self.number(1.0, via))
+        ones = self.register(self.number(1.0, via), mask.cover)
         made = self.emit("select", via, mask, ones, self.number(0.0, via))
         return self.cast(made, dtype)
 

@@ -20,6 +20,7 @@ from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 
 _IN_FLOAT = (bf16, i8, u8, i16)
+_TRUTHS = {"or": "maximum", "and": "minimum"}
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 
@@ -69,6 +70,8 @@ class RowReductions:
         """What a row is combined to by a function, from a start; `wide` numbers are of 64 bits. Raises NotVector."""
         if fn is None:
             raise refuse("a reduction with results that depend on each other", self.builder.legaliser.loc)
+        if fn in _TRUTHS:
+            return self._truth(fn, value, guard, start)
         plain = _PYTHON.get(fn, fn)
         if plain not in IDENTITIES:
             raise refuse(f"a reduction by `{fn}`", self.builder.legaliser.loc)
@@ -94,6 +97,13 @@ class RowReductions:
         if isinstance(start, Value) and constant_of(start) == number_of(IDENTITIES[plain], dtype).value:
             return made
         return self.builder.legaliser.elementwise(fn, [start, made])
+
+    def _truth(self, fn: str, value: Operand, guard: Operand | None, start: Operand) -> Operand:
+        """Whether any or all of a row are true, as an extreme of ones and zeros."""
+        legaliser = self.builder.legaliser
+        number, begin = (legaliser.convert(each, f32) for each in (value, start))
+        made = self.reduced(_TRUTHS[fn], number, guard, begin, False)
+        return legaliser.compare("ne", [made, legaliser.number(0.0, f32)])
 
     def _comparable(self, register: Register) -> Register:
         """Numbers that an instruction finds the extreme of: narrow ones are all in float32, which tells them apart."""

@@ -19,6 +19,7 @@ from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.soc import Soc
+from pyasc.passes.analysis.tile_body import stored_dtype
 from pyasc.passes.analysis.tile_emit import LINE_BYTES, REPEAT_BYTES, TileEmitter, binary, cores_for, deal
 from pyasc.passes.analysis.tile_flat import walks_whole
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -168,7 +169,7 @@ def _flattened(op: st.Apply) -> st.Apply:
 
 def _flat(ref: Value) -> tile.Flatten:
     assert isinstance(ref.type, RefType)
-    return tile.Flatten(ref=ref, types=[RefType((None,), ref.type.dtype)])
+    return tile.Flatten(ref=ref, types=[RefType((None,), stored_dtype(ref.type.dtype))])
 
 
 def _keep_used(function: Func) -> None:
