@@ -171,9 +171,7 @@ def _from_ir(request: Request) -> list[Kernel]:
     from pyasc.runtime.cpu import CpuDevice
     from pyasc.runtime.loaded import LoadedKernel
 
-    lowered = lowered_kernels(request)
-    launches = CpuDevice().build(lowered)
-    return [LoadedKernel(each.abi, launch) for each, launch in zip(lowered, launches, strict=True)]
+    return [LoadedKernel(launcher) for launcher in CpuDevice().build(lowered_kernels(request))]
 
 
 def argument(name: str, text: str) -> Any:

@@ -13,7 +13,7 @@ from pyasc.runtime.device import Device, current_device, pipeline_for
 from pyasc.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from pyasc.runtime.launcher import Launch
+    from pyasc.runtime.launcher import Launcher
     from pyasc.runtime.specialise import Specialisation
 
 UNIT_KERNELS = 6
@@ -34,9 +34,9 @@ def compile(kernels: Iterable[Kernel | tuple[Any, ...]], *, jobs: int | None = N
     device = current_device()
     requests = _specialised(kernels, device)
     units = _split(requests, jobs or len(os.sched_getaffinity(0)))
-    for unit, launches in zip(units, _build(units, device), strict=True):
-        for (kernel, specialisation), launch in zip(unit, launches, strict=True):
-            kernel.adopt(device, specialisation, launch)
+    for unit, launchers in zip(units, _build(units, device), strict=True):
+        for (kernel, specialisation), launcher in zip(unit, launchers, strict=True):
+            kernel.adopt(device, specialisation, launcher)
 
 
 def _specialised(kernels: Iterable[Kernel | tuple[Any, ...]], device: Device) -> list[Request]:
@@ -69,7 +69,7 @@ def _split(requests: Sequence[Request], jobs: int) -> list[list[Request]]:
     return [list(requests[start::count]) for start in range(count)]
 
 
-def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Launch]]:
+def _build(units: Sequence[Sequence[Request]], device: Device) -> list[list[Launcher]]:
     lowered = [distinct(unit, device) for unit in units]
     if len(units) <= 1:
         return [device.build(unit) for unit in lowered]

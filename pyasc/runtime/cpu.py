@@ -18,7 +18,7 @@ from pyasc.runtime.build import BuildOptions, cached_library, environment_parts
 from pyasc.runtime.cache import CacheKey, default_cache
 from pyasc.runtime.compiler import LoweredKernel, Unit, emit
 from pyasc.runtime.faults import Faults
-from pyasc.runtime.launcher import Entry, Launch, argument_types, make_launcher
+from pyasc.runtime.launcher import Entry, Launcher, argument_types, make_launcher
 from pyasc.runtime.loader import LoadedLibrary
 from pyasc.runtime.objects import ModuleDescription, description_source
 from pyasc.runtime.threads import load_kernel_library
@@ -43,7 +43,7 @@ class CpuDevice:
         """Empty: whether there is a compiler shows when one is needed."""
         return ""
 
-    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
+    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launcher]:
         """Compile the kernels as one unit, unless the cache has it, and load them.
 
         Raises ToolchainMissing, BuildError, CacheError or LoadError.

@@ -21,7 +21,7 @@ from pyasc.ir.diagnostics import LaunchError
 
 if TYPE_CHECKING:
     from pyasc.runtime.compiler import LoweredKernel
-    from pyasc.runtime.launcher import Launch
+    from pyasc.runtime.launcher import Launcher
 
 
 class DeviceMissing(LaunchError, RuntimeError):
@@ -45,8 +45,8 @@ class Device(Protocol):
         """Why the device cannot be used here and what to do about it; empty if it can be used."""
         ...
 
-    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
-        """Compile and load the kernels as one unit; the function that launches each, in order."""
+    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launcher]:
+        """Compile and load the kernels as one unit; the launcher of each, in order."""
         ...
 
 

@@ -23,7 +23,7 @@ from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
 from pyasc.runtime.device import Device, current_device, pipeline_for
 from pyasc.runtime.faults import failed_kernel
-from pyasc.runtime.launcher import MISS, Launch, call_by_name, unguarded
+from pyasc.runtime.launcher import MISS, Launch, Launcher
 from pyasc.runtime.options import KernelOptions
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Compiled:
     """A specialisation that a device has made callable; a `guarded` one answers MISS to what it was not made for."""
 
     specialisation: Specialisation
-    launch: Launch
+    launcher: Launcher
     guarded: bool = True
 
 
@@ -229,10 +229,10 @@ class Kernel:
         found = self._compiled.get((device.name, types, known))
         return found is not None and found.specialisation.fresh()
 
-    def adopt(self, device: Device, specialisation: Specialisation, launch: Launch) -> Compiled:
+    def adopt(self, device: Device, specialisation: Specialisation, launcher: Launcher) -> Compiled:
         """Keep what a device built, in place of an older build for the same types."""
         with self._lock:
-            found = Compiled(specialisation, launch)
+            found = Compiled(specialisation, launcher)
             self._compiled[device.name, specialisation.types, specialisation.known] = found
             self._compilations += 1
             self._warm.pop(device, None)
@@ -247,8 +247,8 @@ class Kernel:
                         with collection_paused():
                             specialisation = self.specialise(types, known=known)
                             lowered = specialisation.lowered(pipeline_for(device, self.options.target))
-                        (launch,) = device.build([lowered])
-                    return self.adopt(device, specialisation, launch)
+                        (launcher,) = device.build([lowered])
+                    return self.adopt(device, specialisation, launcher)
         return self._compiled[device.name, types, known]
 
     def _compiled_or_fixed(self, types: Types, device: Device, plain: Mapping[str, Any]) -> Compiled:
@@ -278,7 +278,7 @@ class Kernel:
         try:
             return self._compiled_for(types, device, known)
         except CompileError:
-            bare = Compiled(found.specialisation, unguarded(found.launch), guarded=False)
+            bare = Compiled(found.specialisation, found.launcher.unguarded(), guarded=False)
             with self._lock:
                 self._compiled[device.name, types, known] = bare
             return bare
@@ -303,14 +303,13 @@ class Kernel:
         compiled = self._compiled_or_fixed(types, device, plain)
         if compiled.specialisation.abi.assumptions != Assumptions():
             compiled = self._for_odd_sizes(types, device, compiled, plain)
-        abi = compiled.specialisation.abi
-        prepared = prepare(abi, plain)
-        result = call_by_name(compiled.launch, abi.signature, prepared.arguments)
+        prepared = prepare(compiled.specialisation.abi, plain)
+        result = compiled.launcher.by_name(prepared.arguments)
         if result is MISS:
             raise InternalError(f"the launcher of `{self.__name__}` refuses arguments that were checked")
         prepared.finish()
         if compiled.guarded:
-            self._remember(device, compiled.launch)
+            self._remember(device, compiled.launcher.launch)
         return result
 
     def _remember(self, device: Device, launch: Launch) -> None:

@@ -108,7 +108,26 @@ def argument_types(abi: KernelABI) -> list[Any]:
     return [*types, *[ctypes.c_int64] * len(abi.sizes), ctypes.c_void_p]
 
 
-def make_launcher(abi: KernelABI, entry: Entry) -> Launch:
+class Launcher(Record):
+    """A compiled kernel as a Python function, `launch`, which answers MISS to what it was not made for."""
+
+    abi: KernelABI
+    entry: Entry
+    launch: Launch
+
+    def by_name(self, arguments: Mapping[str, Any]) -> Any:
+        """Call it with arguments by name, those that have no keyword by position."""
+        given = [p for p in self.abi.signature if p.name in arguments]
+        positional = [arguments[p.name] for p in given if not p.keyword_only]
+        named = {p.name: arguments[p.name] for p in given if p.keyword_only}
+        return self.launch(*positional, **named)
+
+    def unguarded(self) -> Launcher:
+        """The same for sizes that break the kernel's assumptions too: it fails where it gets to such a place."""
+        return make_launcher(changed(self.abi, assumptions=Assumptions()), self.entry)
+
+
+def make_launcher(abi: KernelABI, entry: Entry) -> Launcher:
     """The launcher of one compiled kernel. Raises LaunchError if the shapes cannot say what a size is."""
     writer = _Writer(abi, entry)
     text = writer.text()
@@ -116,22 +135,7 @@ def make_launcher(abi: KernelABI, entry: Entry) -> Launch:
     exec(compile(text, f"<launcher of {abi.name}>", "exec"), writer.names)
     launch: Launch = writer.names["launch"]
     launch.__doc__ = text
-    plain = changed(abi, assumptions=Assumptions())
-    launch.__dict__["unguarded"] = lambda: make_launcher(plain, entry)
-    return launch
-
-
-def unguarded(launch: Launch) -> Launch:
-    """The same launcher for sizes that break the kernel's assumptions too: it fails where it gets to such a place."""
-    return launch.__dict__["unguarded"]()
-
-
-def call_by_name(launch: Launch, signature: Sequence[PythonParam], arguments: Mapping[str, Any]) -> Any:
-    """Call a launcher with its arguments by name, those that have no keyword by position."""
-    given = [p for p in signature if p.name in arguments]
-    positional = [arguments[p.name] for p in given if not p.keyword_only]
-    named = {p.name: arguments[p.name] for p in given if p.keyword_only}
-    return launch(*positional, **named)
+    return Launcher(abi, entry, launch)
 
 
 @cache

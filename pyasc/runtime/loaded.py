@@ -16,7 +16,7 @@ from pyasc.runtime.binding import argument_type, bind
 from pyasc.runtime.cache import default_cache
 from pyasc.runtime.elf import ET_REL, parse_elf
 from pyasc.runtime.faults import Faults, Site
-from pyasc.runtime.launcher import MISS, Launch, call_by_name
+from pyasc.runtime.launcher import MISS, Launcher
 from pyasc.runtime.objects import KernelDescription, prepare_object, read_modules
 from pyasc.runtime.prepare import prepare
 
@@ -27,11 +27,11 @@ class LoadedKernel:
     Raises LaunchError (KernelTypeError for a wrong dtype) for arguments that do not fit.
     """
 
-    def __init__(self, abi: KernelABI, launch: Launch) -> None:
-        self.abi = abi
-        self.signature = signature_of(abi)
-        self.__name__ = abi.name
-        self._launch = launch
+    def __init__(self, launcher: Launcher) -> None:
+        self.abi = launcher.abi
+        self.signature = signature_of(self.abi)
+        self.__name__ = self.abi.name
+        self._launcher = launcher
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Launch."""
@@ -40,7 +40,7 @@ class LoadedKernel:
         for param in self.signature.parameters:
             _, plain[param.name] = argument_type(self.__name__, param, bound[param.name])
         prepared = prepare(self.abi, plain)
-        result = call_by_name(self._launch, self.abi.signature, prepared.arguments)
+        result = self._launcher.by_name(prepared.arguments)
         if result is MISS:
             raise InternalError(f"the launcher of `{self.__name__}` refuses arguments that were checked")
         prepared.finish()
@@ -114,9 +114,7 @@ def _load_for_npu(file: Path) -> KernelLibrary:
     found = read_device_object(file)
     device = usable_device("npu")
     assert isinstance(device, NpuDevice)
-    launches = device.load(found, file)
-    kernels = [LoadedKernel(plan.abi, launch) for plan, launch in zip(found.plans, launches, strict=True)]
-    return KernelLibrary(os.fspath(file), kernels)
+    return KernelLibrary(os.fspath(file), [LoadedKernel(each) for each in device.load(found, file)])
 
 
 def _kernel(description: KernelDescription, library: Any) -> LoadedKernel:
@@ -125,7 +123,7 @@ def _kernel(description: KernelDescription, library: Any) -> LoadedKernel:
 
     abi = abi_of_description(description)
     faults = Faults(abi.name, tuple(_site(each) for each in description.check_sites))
-    return LoadedKernel(abi, make_launcher(abi, entry_of(library, abi, faults)))
+    return LoadedKernel(make_launcher(abi, entry_of(library, abi, faults)))
 
 
 def _site(check: Any) -> Site:

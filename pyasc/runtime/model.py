@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyasc.model.memory import Argument, GlobalMemory
     from pyasc.runtime.ascend import AscendKernel, Parameter, PhaseLaunch
     from pyasc.runtime.compiler import LoweredKernel
-    from pyasc.runtime.launcher import Launch
+    from pyasc.runtime.launcher import Launcher
 
 
 class ModelFindings(RuntimeError):
@@ -52,7 +52,7 @@ class ModelDevice:
             return str(error)
         return ""
 
-    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
+    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launcher]:
         """Emit Ascend C and compile it for the model, each kernel as a file of its own. Raises BuildError."""
         return [launcher_of(kernel, build_runner(kernel, self.check)) for kernel in kernels]
 
@@ -68,7 +68,7 @@ def build_runner(kernel: LoweredKernel, check: bool = True) -> ModelRunner:
     )
 
 
-def launcher_of(kernel: LoweredKernel, runner: ModelRunner) -> Launch:
+def launcher_of(kernel: LoweredKernel, runner: ModelRunner) -> Launcher:
     """A launcher that checks arguments as that of the cpu does, and then calls the runner."""
     from pyasc.runtime.launcher import Entry, make_launcher
 
@@ -78,7 +78,6 @@ def launcher_of(kernel: LoweredKernel, runner: ModelRunner) -> Launch:
 
 def predicted_seconds(kernel: LoweredKernel, arguments: Mapping[str, Any]) -> float:
     """The predicted time of all phases of a launch, which is made on copies of the arrays."""
-    from pyasc.runtime.launcher import call_by_name
     from pyasc.runtime.prepare import prepare
 
     runner = build_runner(kernel)
@@ -86,7 +85,7 @@ def predicted_seconds(kernel: LoweredKernel, arguments: Mapping[str, Any]) -> fl
     copies = {
         name: each.copy() if hasattr(each, "dtype") else each for name, each in prepared.arguments.items()
     }
-    call_by_name(launcher_of(kernel, runner), kernel.abi.signature, copies)
+    launcher_of(kernel, runner).by_name(copies)
     return runner.predicted_us * 1e-6
 
 

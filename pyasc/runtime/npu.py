@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyasc.runtime.ascend import AscendKernel, LaunchPlan, Parameter, Phase, PhaseLaunch
     from pyasc.runtime.compiler import LoweredKernel, Watched
     from pyasc.runtime.device_object import DeviceObject
-    from pyasc.runtime.launcher import Launch
+    from pyasc.runtime.launcher import Launcher
 
 _SMALLEST_ARGUMENT = 4
 _FAULT_BYTES = FAULT_WORDS * 8
@@ -76,7 +76,7 @@ class NpuDevice:
             return str(error)
         return ""
 
-    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launch]:
+    def build(self, kernels: Sequence[LoweredKernel]) -> list[Launcher]:
         """Compile the kernels as one object, unless the cache has it, and load it.
 
         Raises CannMissing, BuildError or NpuError.
@@ -87,9 +87,9 @@ class NpuDevice:
         made = [ascend_kernel(kernel, line_comments=True) for kernel in kernels]
         path = _cached_object(made, session.target, find_cann())
         watched = [kernel.watched for kernel in kernels]
-        return _launches(session, path, made, watched)
+        return _launchers(session, path, made, watched)
 
-    def load(self, found: DeviceObject, path: Path) -> list[Launch]:
+    def load(self, found: DeviceObject, path: Path) -> list[Launcher]:
         """Load an object that was compiled elsewhere. Raises NpuError, also for an object for another SoC."""
         session = self.session()
         if found.target != session.target:
@@ -97,7 +97,7 @@ class NpuDevice:
                 f"{path} was compiled for {found.target}, and this is {session.target}; compile it again with "
                 f"--target {session.target}"
             )
-        return _launches(session, path, found.plans, [()] * len(found.plans))
+        return _launchers(session, path, found.plans, [()] * len(found.plans))
 
 
 def open_session(home: Path) -> Session:
@@ -142,9 +142,9 @@ def _cached_object(kernels: Sequence[AscendKernel], target: str, cann: Cann) -> 
     return default_cache().get_or_build(key, fill).file("kernel.o")
 
 
-def _launches(
+def _launchers(
     session: Session, path: Path, plans: Sequence[LaunchPlan], watched: Sequence[tuple[Watched, ...]]
-) -> list[Launch]:
+) -> list[Launcher]:
     from pyasc.runtime.launcher import Entry, make_launcher
 
     kinds = {phase.cores for plan in plans for phase in plan.phases}
@@ -152,7 +152,7 @@ def _launches(
     with _told():
         session.acl.use_device()
         binary = session.acl.load_binary(path, "mixed" if cores.startswith("mixed") else cores)
-    made: list[Launch] = []
+    made: list[Launcher] = []
     for plan, values in zip(plans, watched, strict=True):
         with _told():
             functions = {p.entry: session.acl.function(binary, p.entry) for p in plan.phases}

@@ -24,7 +24,7 @@ from pyasc.runtime.compiler import LoweredKernel, emit
 from pyasc.runtime.cpu import entry_of
 from pyasc.runtime.device import get_device
 from pyasc.runtime.kernel import Kernel, Sizes, Types
-from pyasc.runtime.launcher import make_launcher
+from pyasc.runtime.launcher import Launcher, make_launcher
 from pyasc.runtime.model import ModelRunner, launcher_of
 from pyasc.runtime.specialise import Specialisation
 from pyasc.runtime.threads import load_kernel_library
@@ -76,7 +76,7 @@ def _compile(
     if not ready:
         return
     try:
-        launches = _launches([lowered for _, _, lowered in ready], level)
+        launchers = _launchers([lowered for _, _, lowered in ready], level)
     except Exception as error:
         if len(ready) == 1:
             failures[ready[0][0]] = error
@@ -85,11 +85,11 @@ def _compile(
         _compile(requests, ready[:middle], level, failures)
         _compile(requests, ready[middle:], level, failures)
         return
-    for (number, made, _), launch in zip(ready, launches, strict=True):
-        requests[number][0].adopt(get_device("cpu"), made, launch)
+    for (number, made, _), launcher in zip(ready, launchers, strict=True):
+        requests[number][0].adopt(get_device("cpu"), made, launcher)
 
 
-def _launches(kernels: Sequence[LoweredKernel], level: Level) -> list[Any]:
+def _launchers(kernels: Sequence[LoweredKernel], level: Level) -> list[Launcher]:
     unit = emit(kernels)
     options = BuildOptions(opt_level=level.opt_level)
     with tempfile.TemporaryDirectory(prefix="pyasc-unit-") as folder:
@@ -157,8 +157,8 @@ def build_model_unit(requests: Sequence[Request], cache: Path) -> Failures:
     built = _model_library([ascend for *_, ascend in ready], cache) if ready else None
     for number, made, lowered, ascend in ready:
         assert built is not None
-        launch = launcher_of(lowered, ModelRunner(ascend, built))
-        requests[number][0].adopt(get_device("model"), made, launch)
+        launcher = launcher_of(lowered, ModelRunner(ascend, built))
+        requests[number][0].adopt(get_device("model"), made, launcher)
     return failures
 
 

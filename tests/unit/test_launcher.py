@@ -85,8 +85,7 @@ def kernels() -> dict[str, LoadedKernel]:
         (func,) = module.functions
         abi = abi_of(func, parameters(func), WEAK.get(func.symbol, {}))
         lowered.append(LoweredKernel(abi, module, "kernels.ir"))
-    launches = CpuDevice().build(lowered)
-    return {e.abi.name: LoadedKernel(e.abi, launch) for e, launch in zip(lowered, launches, strict=True)}
+    return {each.abi.name: LoadedKernel(each) for each in CpuDevice().build(lowered)}
 
 
 def parameters(func: Any) -> list[PythonParam]:
@@ -346,7 +345,7 @@ def test_a_failed_check_raises_its_exception_with_the_values(kernels: dict[str, 
 
 
 def test_the_warm_path_misses_what_it_was_not_made_for(kernels: dict[str, LoadedKernel]) -> None:
-    launch = kernels["add"]._launch
+    launch = kernels["add"]._launcher.launch
     x = f32(1, 2)
     assert launch(x, x, f32(0, 0)) is None
     for wrong in (x.astype(np.float64), x[::-1], f32(1), x.reshape(1, 2), [1.0, 2.0], 3.0):
