@@ -182,6 +182,8 @@ class _Function:
             case RefType(shape=shape):
                 self._note_sizes(shape)
                 value: Val = Array(self.entry.add_arg(type_, name))
+                earlier = dict(v.options.same).get(name)
+                value = value if earlier is None else v.frame.env.values[earlier]
             case ScalarType():
                 value = Scalar(self.entry.add_arg(type_, name))
             case Weak(kind=kind):

@@ -46,6 +46,8 @@ class CompileOptions(Record):
     tolerance: float = 1e-3
     sizes: tuple[tuple[str, int], ...] = ()
     """Symbolic sizes that are numbers in this compilation."""
+    same: tuple[tuple[str, str], ...] = ()
+    """Parameters, and earlier ones that are the same array."""
 
 
 class NeedsBuffers(Exception):

@@ -62,11 +62,23 @@ class PythonParam(Record):
     value: Any = None
 
 
+class LateRead(Record):
+    """Two arrays, of which `reader` may be read after `written` was written.
+
+    With `each_its_own` that is no matter where both are the same array.
+    """
+
+    reader: str
+    written: str
+    each_its_own: bool
+
+
 class KernelABI(Record):
     """One compiled function: `params` and then `sizes` in C order, `signature` as Python sees it.
 
     `returns_tuple` says that even a single returned array comes in a tuple. For sizes that break the `assumptions`,
-    a kernel of those sizes stands in, where one can be compiled.
+    a kernel of those sizes stands in, where one can be compiled; for arguments that share memory and are in
+    `late_reads`, one that knows it, or none.
     """
 
     name: str
@@ -76,6 +88,7 @@ class KernelABI(Record):
     signature: tuple[PythonParam, ...]
     returns_tuple: bool = False
     assumptions: Assumptions = Assumptions()
+    late_reads: tuple[LateRead, ...] = ()
 
     @property
     def arrays(self) -> tuple[ArrayParam, ...]:
@@ -105,6 +118,8 @@ def abi_of(
 
     `exact` are the numbers that take NumPy's type alone, `name` is what errors call the kernel, its symbol by default.
     """
+    from pyasc.passes.analysis.late_reads import late_reads
+
     params: list[ArrayParam | ScalarParam] = []
     for number, value in enumerate(func.params):
         if isinstance(value.type, RefType):
@@ -122,7 +137,13 @@ def abi_of(
             name_, kind = value.name, weak.get(value.name, "")
             params.append(ScalarParam(name_, dtype_of(value.type), kind, name_ in exact))
     return KernelABI(
-        name or func.symbol, func.symbol, tuple(params), func.sizes, tuple(signature), returns_tuple
+        name or func.symbol,
+        func.symbol,
+        tuple(params),
+        func.sizes,
+        tuple(signature),
+        returns_tuple,
+        late_reads=tuple(LateRead(*each) for each in late_reads(func)),
     )
 
 
@@ -142,7 +163,8 @@ def describe(abi: KernelABI, sites: Sequence[Any]) -> KernelDescription:
     parameters += [ParameterDescription(name, "size", "i64") for name in abi.sizes]
     signature = tuple(p.name for p in abi.signature if not p.constexpr)
     checks = tuple(CheckSite(f"{site.error}: {site.message}", site.loc.file, site.loc.line) for site in sites)
-    return KernelDescription(abi.name, abi.symbol, tuple(parameters), signature, checks)
+    late = tuple((each.reader, each.written, each.each_its_own) for each in abi.late_reads)
+    return KernelDescription(abi.name, abi.symbol, tuple(parameters), signature, checks, late_reads=late)
 
 
 def _describe_param(param: ArrayParam | ScalarParam, abi: KernelABI) -> ParameterDescription:
@@ -175,7 +197,8 @@ def abi_of_description(kernel: KernelDescription) -> KernelABI:
         default = kernel.parameter(name).default
         signature.append(PythonParam(name, REQUIRED if default is None else default))
     sizes = tuple(each.name for each in kernel.parameters if each.kind == "size")
-    return KernelABI(kernel.name, kernel.symbol, tuple(params), sizes, tuple(signature))
+    late = tuple(LateRead(*each) for each in kernel.late_reads)
+    return KernelABI(kernel.name, kernel.symbol, tuple(params), sizes, tuple(signature), late_reads=late)
 
 
 def _parsed(text: str) -> Extent:

@@ -125,6 +125,8 @@ def elements_of(value: Any, where: str) -> tuple[Array, DType] | None:
     if isinstance(value, np.ndarray):
         if isinstance(value, np.ma.MaskedArray):
             raise KernelTypeError(f"{where} is a masked array, and kernels know no masks; pass its .data")
+        if isinstance(value, np.matrix):
+            raise KernelTypeError(f"{where} is a matrix, whose `*` is no product of elements; pass its .A")
         array = value if type(value) is np.ndarray else value.view(np.ndarray)
     elif isinstance(value, type):
         return None

@@ -91,7 +91,7 @@ def argument_type(name: str, param: Parameter, value: Any, mapped: bool = False)
         case WeakKind(name=kind):
             return WeakType(kind), _weak(where, kind, found, plain)
         case AnyKind(array=array):
-            return _anything(where, array, found), plain
+            return _anything(where, array, found), _number(where, found, plain)
 
 
 def _constant(where: str, value: Any) -> ConstantType:
@@ -191,6 +191,13 @@ def _weak(where: str, kind: str, found: ArgumentType, value: Any) -> int | float
             return float(value)
         case _:
             raise KernelTypeError(f"{where} takes a Python {kind}, got {found}")
+
+
+def _number(where: str, found: ArgumentType, value: Any) -> Any:
+    """A Python number as the launcher takes it, without the class that a subclass of `int` or `float` gives it."""
+    if not isinstance(found, WeakType) or found.name == "bool":
+        return value
+    return _int64(where, int(value)) if found.name == "int" else float(value)
 
 
 def _int64(where: str, value: int) -> int:

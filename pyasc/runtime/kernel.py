@@ -44,6 +44,8 @@ _NOT_LOWERED = "PA0290"
 Types = tuple["ArgumentType", ...]
 Sizes = tuple[tuple[str, int], ...]
 """Symbolic sizes and their values."""
+Same = tuple[tuple[str, str], ...]
+"""Parameters, and earlier ones that are the same array."""
 
 
 class CacheInfo(NamedTuple):
@@ -82,7 +84,7 @@ class Kernel:
         self.options = options
         self._lock = threading.RLock()
         self._warm: dict[Device, tuple[Launch, ...]] = {}
-        self._compiled: dict[tuple[str, Types, Sizes], Compiled] = {}
+        self._compiled: dict[tuple[str, Types, Sizes, Same], Compiled] = {}
         self._refused: dict[tuple[str, Types], Refused] = {}
         self._compilations = 0
         self._signature: tuple[Signature, Dependencies] | None = None
@@ -217,39 +219,55 @@ class Kernel:
         return declared_types(self.__name__, self.signature, args, kwargs or {})
 
     def specialise(
-        self, types: Types, sizes: Mapping[str, int] | None = None, known: Sizes = ()
+        self, types: Types, sizes: Mapping[str, int] | None = None, known: Sizes = (), same: Same = ()
     ) -> Specialisation:
         """The kernel in the IR for arguments of these types, with the given symbolic sizes fixed."""
         from pyasc.runtime.specialise import specialise
 
-        return specialise(self, types, sizes or {}, known)
+        return specialise(self, types, sizes or {}, known, same)
 
-    def has(self, device: Device, types: Types, known: Sizes = ()) -> bool:
+    def has(self, device: Device, types: Types, known: Sizes = (), same: Same = ()) -> bool:
         """Whether a launch for these types needs no compilation."""
-        found = self._compiled.get((device.name, types, known))
+        found = self._compiled.get((device.name, types, known, same))
         return found is not None and found.specialisation.fresh()
 
     def adopt(self, device: Device, specialisation: Specialisation, launcher: Launcher) -> Compiled:
         """Keep what a device built, in place of an older build for the same types."""
         with self._lock:
-            found = Compiled(specialisation, launcher)
-            self._compiled[device.name, specialisation.types, specialisation.known] = found
+            # What was made for one array would take separate ones for it too.
+            found = Compiled(specialisation, launcher, guarded=not specialisation.same)
+            key = device.name, specialisation.types, specialisation.known, specialisation.same
+            self._compiled[key] = found
             self._compilations += 1
             self._warm.pop(device, None)
         return found
 
-    def _compiled_for(self, types: Types, device: Device, known: Sizes = ()) -> Compiled:
+    def _compiled_for(self, types: Types, device: Device, known: Sizes = (), same: Same = ()) -> Compiled:
         """The specialisation for these types, compiled now if there is none or if what it read has changed."""
-        if not self.has(device, types, known):
+        if not self.has(device, types, known, same):
             with self._lock:
-                if not self.has(device, types, known):
+                if not self.has(device, types, known, same):
                     with reporting_bugs(self, types):
                         with collection_paused():
-                            specialisation = self.specialise(types, known=known)
+                            specialisation = self.specialise(types, known=known, same=same)
                             lowered = specialisation.lowered(pipeline_for(device, self.options.target))
                         (launcher,) = device.build([lowered])
                     return self.adopt(device, specialisation, launcher)
-        return self._compiled[device.name, types, known]
+        return self._compiled[device.name, types, known, same]
+
+    def _for_same_arrays(
+        self, types: Types, device: Device, found: Compiled, plain: Mapping[str, Any]
+    ) -> Compiled:
+        """What to launch where parameters are one array: a kernel that knows it, where the one that was `found` would
+        read its copy of what is written meanwhile."""
+        from pyasc.runtime.prepare import same_arrays
+
+        same = same_arrays(found.specialisation.abi, plain)
+        if not same:
+            return found
+        with suppress(CompileError):
+            return self._compiled_for(types, device, found.specialisation.known, same)
+        return found
 
     def _compiled_or_fixed(self, types: Types, device: Device, plain: Mapping[str, Any]) -> Compiled:
         """The specialisation for these types; where a device cannot run it for all sizes, the one for exactly these."""
@@ -280,7 +298,7 @@ class Kernel:
         except CompileError:
             bare = Compiled(found.specialisation, found.launcher.unguarded(), guarded=False)
             with self._lock:
-                self._compiled[device.name, types, known] = bare
+                self._compiled[device.name, types, known, ()] = bare
             return bare
 
     def _launch_cold(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -303,6 +321,7 @@ class Kernel:
         compiled = self._compiled_or_fixed(types, device, plain)
         if compiled.specialisation.abi.assumptions != Assumptions():
             compiled = self._for_odd_sizes(types, device, compiled, plain)
+        compiled = self._for_same_arrays(types, device, compiled, plain)
         prepared = prepare(compiled.specialisation.abi, plain)
         result = compiled.launcher.by_name(prepared.arguments)
         if result is MISS:

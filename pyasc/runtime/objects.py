@@ -79,6 +79,7 @@ class KernelDescription:
     parameters: tuple[ParameterDescription, ...]
     signature: tuple[str, ...] = ()
     check_sites: tuple[CheckSite, ...] = ()
+    late_reads: tuple[tuple[str, str, bool], ...] = ()
     target: str = "cpu"
     pyasc_version: str = __version__
 
@@ -102,6 +103,7 @@ class KernelDescription:
             CheckSite(**_fields_of(CheckSite, each)) for each in known["check_sites"]
         )
         known["signature"] = tuple(known["signature"])
+        known["late_reads"] = tuple((str(a), str(b), bool(own)) for a, b, own in known["late_reads"])
         return KernelDescription(**known)
 
 

@@ -44,7 +44,8 @@ def prepare(abi: KernelABI, arguments: Mapping[str, Any]) -> Prepared:
     """Arguments that the launcher of `abi` takes without exception.
 
     Raises LaunchError for shapes that contradict each other, a written array that is read-only or whose
-    elements share memory, and two written arrays that overlap.
+    elements share memory, two written arrays that overlap, and one that is read after another was written that
+    it overlaps.
     """
     given = [p for p in abi.arrays if not p.returned]
     arrays: dict[str, Array] = {p.name: arguments[p.name] for p in given}
@@ -110,7 +111,40 @@ def _shared_pairs(abi: KernelABI, given: list[ArrayParam], arrays: Mapping[str, 
                 "overlap; pass a copy of one"
             )
         shared |= {first.name, second.name}
+        _refuse_late_read(abi, first.name, second.name, arrays)
     return shared
+
+
+def _refuse_late_read(abi: KernelABI, first: str, second: str, arrays: Mapping[str, Array]) -> None:
+    """The copy of what is read was made before: on one memory, a later read would find what was written."""
+    for each in abi.late_reads:
+        if {each.reader, each.written} == {first, second} and not (
+            each.each_its_own and is_same(arrays[first], arrays[second])
+        ):
+            raise LaunchError(
+                f"{abi.name}: parameter `{each.reader}` is read after `{each.written}` is written, and their "
+                "arrays overlap; pass a copy of one"
+            )
+
+
+def is_same(first: Array, second: Array) -> bool:
+    """Whether two arrays have the same elements in the same memory."""
+    a, b = first.__array_interface__["data"][0], second.__array_interface__["data"][0]
+    return (a, first.shape, first.strides, first.dtype) == (b, second.shape, second.strides, second.dtype)
+
+
+def same_arrays(abi: KernelABI, arguments: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The parameters that are the array of an earlier one, where separate copies would not do."""
+    late = {frozenset((each.reader, each.written)) for each in abi.late_reads if not each.each_its_own}
+    given = [p for p in abi.arrays if not p.returned]
+    found: dict[str, str] = {}
+    for first, second in combinations(given, 2):
+        names = first.name, second.name
+        if (first.written and second.written) or frozenset(names) in late:
+            a, b = (arguments[name] for name in names)
+            if a.size and first.dtype is second.dtype and is_same(a, b):
+                found.setdefault(second.name, found.get(first.name, first.name))
+    return tuple(found.items())
 
 
 def _share(first: Array, second: Array) -> bool:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyasc.ir.dialects.func import Func, Module
     from pyasc.passes.base import Remark
     from pyasc.passes.pipeline_parser import Options
-    from pyasc.runtime.kernel import Kernel, Sizes, Types
+    from pyasc.runtime.kernel import Kernel, Same, Sizes, Types
 
 _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
 """Attributes of these modules are taken as constant: nobody rebinds `math.pi` or `asc.exp`."""
@@ -48,7 +48,8 @@ _CONSTANT_MODULES = ("pyasc.", "numpy.", "math.")
 class Specialisation:
     """A kernel at the py level for arguments of `types`, with what it was made from besides them.
 
-    `fixed` names the sizes that are numbers in it, `known` are those that were from the start. `lowered` may be
+    `fixed` names the sizes that are numbers in it, `known` are those that were from the start, and `same`
+    the parameters that are the array of an earlier one. `lowered` may be
     called once: passes work in place.
     """
 
@@ -61,6 +62,7 @@ class Specialisation:
     remarks: tuple[Remark, ...] = ()
     fixed: frozenset[str] = frozenset()
     known: Sizes = ()
+    same: Same = ()
     _module: Module | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -136,28 +138,31 @@ def _constant(dependency: Dependency) -> bool:
     return dependency.kind == "attribute" and dependency.path.startswith(_CONSTANT_MODULES)
 
 
-def specialise(kernel: Kernel, types: Types, sizes: Mapping[str, int], known: Sizes = ()) -> Specialisation:
+def specialise(
+    kernel: Kernel, types: Types, sizes: Mapping[str, int], known: Sizes = (), same: Same = ()
+) -> Specialisation:
     """The front end's part: `sizes` become numbers in its result, `known` ones are numbers from the start.
 
+    Each of the parameters in `same` is the array of an earlier one.
     Raises CompileError with everything that is wrong with the kernel.
     """
     signature, source = kernel.signature, kernel.source_code
     mapped = signature.mapped and any(isinstance(each, ArrayType) for each in types)
     compile_ = compile_mapped if mapped else compile_function
-    result = compile_(source, signature, param_types(signature, types), _options(kernel, known))
+    result = compile_(source, signature, param_types(signature, types), _options(kernel, known, same))
     (func,) = (each for each in result.module.functions if each.kernel)
     legalise_symbol(func)
     fixed = fix_sizes(func, sizes)
     abi = changed(_abi(kernel, func, signature, types), assumptions=result.assumptions)
     return Specialisation(
-        types, abi, result, source.file, source.globals, kernel.options, fixed=fixed, known=known
+        types, abi, result, source.file, source.globals, kernel.options, fixed=fixed, known=known, same=same
     )
 
 
-def _options(kernel: Kernel, known: Sizes) -> CompileOptions:
+def _options(kernel: Kernel, known: Sizes, same: Same) -> CompileOptions:
     chosen = kernel.options
     return CompileOptions(
-        chosen.debug, chosen.unchecked, chosen.precision, chosen.name, chosen.tolerance, known
+        chosen.debug, chosen.unchecked, chosen.precision, chosen.name, chosen.tolerance, known, same
     )
 
 

@@ -173,9 +173,13 @@ ROWS: tuple[Row, ...] = (
     row("A read-only array", "LAUNCHER::test_refuses_a_read_only_output", "ROWS::test_arguments"),
     row(
         "Arguments may be the same array",
-        "LAUNCHER::test_an_output_may_be_an_input "
-        "LAUNCHER::test_a_partial_overlap_gives_the_result_of_separate_arrays",
-        "ROWS::test_arguments",
+        "LAUNCHER::test_an_output_may_be_an_input kernels/test_shared_arguments.py::test_the_same_array_twice",
+        "kernels/test_shared_arguments.py::test_the_same_array_twice",
+    ),
+    row(
+        "Where they overlap in part",
+        "kernels/test_shared_arguments.py::test_overlaps_in_part",
+        "kernels/test_shared_arguments.py::test_overlaps_in_part",
     ),
     row(
         "Types are `float16",
