@@ -88,11 +88,12 @@ def _batch_shape(v: Visitor, operands: list[Tensor]) -> tuple[Dim, ...]:
     rank = max(map(len, leading))
     result: list[Dim] = []
     for axis in range(-rank, 0):
-        dims = [lead[axis] for lead in leading if len(lead) >= -axis]
-        wide = [d for d in dims if d != 1]
-        if len(set(wide)) > 1 or None in wide:
-            raise v.error(None, "PA0502", "the leading axes of the matrices do not fit together")
-        result.append(wide[0] if wide else 1)
+        extent: Dim = 1
+        holder: Val | None = None
+        for lead, operand in zip(leading, operands, strict=True):
+            if len(lead) >= -axis:
+                extent, holder = numeric.meet(v, (extent, holder), (lead[axis], operand), axis - 2)
+        result.append(extent)
     return tuple(result)
 
 

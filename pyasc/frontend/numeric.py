@@ -225,12 +225,16 @@ def common_shape(v: Visitor, operands: Sequence[Val]) -> tuple[Dim, ...]:
         holder: Val | None = None
         for value, shape in zip(operands, shapes, strict=True):
             if len(shape) >= -axis:
-                extent, holder = _meet(v, (extent, holder), (shape[axis], value), axis)
+                extent, holder = meet(v, (extent, holder), (shape[axis], value), axis)
         result.append(extent)
     return tuple(result)
 
 
-def _meet(v: Visitor, a: tuple[Dim, Val | None], b: tuple[Dim, Val], axis: int) -> tuple[Dim, Val | None]:
+def meet(v: Visitor, a: tuple[Dim, Val | None], b: tuple[Dim, Val], axis: int) -> tuple[Dim, Val | None]:
+    """What two extents become together, and the array that has it; `axis` counts from the end of both arrays.
+
+    Sizes of other names are taken to be equal.
+    """
     first, second = simplify(a[0]), simplify(b[0])
     if first == 1:
         return second, b[1]

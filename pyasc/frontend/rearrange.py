@@ -14,7 +14,6 @@ from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.dialects import tensor
-from pyasc.ir.sizes import Dim
 from pyasc.ir.types import ScalarType, TensorType
 
 _ADD, _DIV, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.FloorDiv, ast.Mult))
@@ -141,10 +140,11 @@ def _product(v: Visitor, operands: Sequence[tuple[Val, str]], output: str) -> Va
         return scaled if not term else views.permuted(v, _tensor(v, scaled), [term.index(c) for c in output])
     tensors = [_tensor(v, a), _tensor(v, b)]
     number = numeric.promoted(v, tensors)
-    sizes: dict[str, Dim] = {}
+    named: dict[str, tuple[Tensor, int]] = {}
     for value, term in zip(tensors, (left, right), strict=True):
         for axis, name in enumerate(term):
-            _same_size(v, sizes, name, value, axis)
+            _same_size(v, name, named.setdefault(name, (value, axis)), (value, axis))
+    sizes = {name: value.shape[axis] for name, (value, axis) in named.items()}
     wide = dtypes.f32 if number.dtype.is_float and number.dtype.bits < 32 else number.dtype
     first, second = product_operands(v, tensors[0], tensors[1], number.dtype)
     op = tensor.Contract(
@@ -157,7 +157,15 @@ def _product(v: Visitor, operands: Sequence[tuple[Val, str]], output: str) -> Va
     return unwrap(v, v.emit.value(op))
 
 
-def _same_size(v: Visitor, sizes: dict[str, Dim], name: str, value: Tensor, axis: int) -> None:
-    known = sizes.setdefault(name, value.shape[axis])
-    if known != value.shape[axis] or known is None:
-        raise v.error(None, "PA0502", f"the axis `{name}` has sizes {known} and {value.shape[axis]}")
+def _same_size(v: Visitor, name: str, first: tuple[Tensor, int], second: tuple[Tensor, int]) -> None:
+    """Two axes of one name are of one size, which is asked at launch where the sizes have other names."""
+    sizes = [value.shape[axis] for value, axis in (first, second)]
+    if sizes[0] == sizes[1] and sizes[0] is not None:
+        return
+    message = "the axis `" + name + "` has sizes {} and {}"
+    if all(isinstance(size, int) for size in sizes):
+        raise v.error(
+            None, "PA0502", message.format(*sizes), hint="transpose an operand, or name its axes anew"
+        )
+    extents = [numeric.extent(v, value, axis) for value, axis in (first, second)]
+    numeric.check(v, v.emit.fn("eq", *extents), "ValueError", f"einsum: {message}", extents)

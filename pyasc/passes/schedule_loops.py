@@ -17,7 +17,7 @@ from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant
-from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP
+from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, PURE, READS
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.costs import DEFAULT_TRIPS, SLOW, SLOW_COST, TRANSCENDENTAL, TRANSCENDENTAL_COST
@@ -81,7 +81,7 @@ def _vectorisable(loop: scf.For) -> bool:
         return True
     if loop.kind == "scan":
         # One running sum: what OpenMP compilers scan in registers, and the order of the steps is free.
-        return len(loop.values) == 1 and _reducible(loop, 0, SCANNABLE)
+        return len(loop.values) == 1 and _reducible(loop, 0, SCANNABLE) and _sums_before_it_stores(loop)
     return loop.kind == "reduction" and all(_reducible(loop, i, REDUCIBLE) for i in range(len(loop.values)))
 
 
@@ -93,6 +93,17 @@ def _reducible(loop: scf.For, number: int, functions: frozenset[str]) -> bool:
     if not isinstance(carried.type, ScalarType):
         return False
     return list(carried.uses) == [combined] and combined.args.count(carried) == 1
+
+
+def _sums_before_it_stores(loop: scf.For) -> bool:
+    """Whether all that stands before the step of a scan may be computed once more behind it."""
+    combined = loop.body.block.terminator.operands[0].op
+    for op in loop.body.block:
+        if op is combined:
+            return True
+        if op.regions or not (PURE in op.spec.traits or READS in op.spec.traits):
+            return False
+    return False
 
 
 def _body_work(block: Block, polynomials: Polynomials) -> SizeExpr:

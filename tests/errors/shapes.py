@@ -204,7 +204,7 @@ def k(x: asc.float32[3, 4], y: asc.float32[5, 6]):
 @asc.kernel
 def k(x: asc.float32[2, 3, 4], y: asc.float32[5, 4, 6]):
     return x @ y
-#          ^ PA0502: the leading axes of the matrices do not fit together
+#          ^ PA0502: shapes (2, 3, 4) and (5, 4, 6) do not fit together
 
 #: the matrix product with a number
 @asc.kernel

@@ -10,6 +10,8 @@ import pytest
 
 import pyasc as asc
 
+pytestmark = pytest.mark.usefixtures("model_library")
+
 DTYPES = ("int8", "uint8", "int16", "int32")
 
 
@@ -55,7 +57,7 @@ def on_both(kernel: Any, *arrays: Any) -> None:
     """The model leaves in the arrays what the cpu leaves in them."""
     found: list[Any] = []
     for device in ("model", "cpu"):
-        copies = [array.copy() for array in arrays]
+        copies = [np.copy(array) if isinstance(array, np.ndarray) else array for array in arrays]
         with asc.device(device):
             kernel(*copies)
         found.append(copies)
@@ -188,3 +190,32 @@ def test_rows_of_a_triangle_take_a_number_each(dtype: str) -> None:
     on_both(triangle_copied, np.zeros((9, 33), dtype), numbers[1])
     if dtype != "bool":
         on_both(triangle, np.zeros((9, 33), dtype), *numbers)
+
+
+@asc.kernel
+def compared(x: asc.int64[N], t: asc.int32[N], w: asc.int64[N], k: int, out: asc.bool[K, N]):
+    out[0] = x == 2147483647
+    out[1] = x > 2147483647
+    out[2] = x <= -2147483648
+    out[3] = x != k
+    out[4] = x < k
+    out[5] = t >= x
+    out[6] = x == t
+    out[7] = w <= x
+    out[8] = w == x
+    out[9] = x > 7
+
+
+@asc.kernel
+def compared_with_all(x: asc.int64[N], t: asc.int32[M], out: asc.bool[M, N]):
+    out[...] = x > t[:, None]
+
+
+def test_comparisons_of_64_bits_see_all_bits() -> None:
+    edges = [2**31 - 1, 2**31, 2**40, -(2**31), -(2**31) - 1, -(2**40), 0, 5, -1, 2**32, 2**32 - 1, 2**63 - 1]
+    x, w = (np.array(each, np.int64).ravel() for each in np.meshgrid(edges, edges))
+    t = np.resize(np.int32([2**31 - 1, -(2**31), 0, 4, -1]), x.shape)
+    out = np.zeros((10, x.size), np.bool_)
+    for k in (2**31 - 1, -(2**31), 2**40, 0):
+        on_both(compared, x, t, w, k, out)
+    on_both(compared_with_all, x, t[:7], np.zeros((7, x.size), np.bool_))

@@ -10,7 +10,7 @@ from pyasc.codegen.cpp import functions, nodes
 from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.lower import FunctionLowering
 from pyasc.codegen.cpp.nodes import RELATION, Expr
-from pyasc.codegen.cpp.outline import captures, referenced_names
+from pyasc.codegen.cpp.outline import captures, identifiers, referenced_names
 from pyasc.codegen.cpp.values import add, multiply, size_expression
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, scf
@@ -34,10 +34,28 @@ def _for(state: FunctionLowering, op: scf.For) -> None:
     if op.simd and op.kind == "scan":
         state.scanned.update(op.body.block.terminator.operands)
     body = _body(state, op.body.block, op.carried, variables)
+    if op.simd and op.kind == "scan":
+        body = _named_in_both_halves(body)
     test = _test(counter, upper, step, op.step)
     state.emit(nodes.For(counter, lower.text, test, _advance(counter, step), body, pragmas), op)
     for value, name in zip(op.values, variables, strict=True):
         state.exprs[value] = Expr(name)
+
+
+def _named_in_both_halves(body: list[nodes.Node]) -> list[nodes.Node]:
+    """Declare again, behind the directive of a scan, what stands before it and is used behind it.
+
+    OpenMP makes a scope of each half. What is declared before the directive depends neither on the running value nor
+    on anything that the loop stores (`schedule-loops` sees to it), so that it is the same again.
+    """
+    cut = next(i for i, node in enumerate(body) if isinstance(node, nodes.Pragma)) + 1
+    used = referenced_names(body[cut:]).keys()
+    again: list[nodes.Node] = []
+    for node in reversed(body[:cut]):
+        if isinstance(node, nodes.Declare) and node.name in used:
+            again.insert(0, nodes.Declare(node.type, node.name, node.value, node.const))
+            used = used | identifiers(node.value)
+    return [*body[:cut], *again, *body[cut:]]
 
 
 def _evaluated_once(state: FunctionLowering, value: Value, bound: Expr) -> Expr:

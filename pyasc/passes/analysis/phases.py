@@ -15,9 +15,12 @@ from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, f32, i1, i64
+from pyasc.ir.sizes import Dim, SizeExpr, simplify
 from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
+from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS, has_instruction
 from pyasc.passes.analysis.effects import may_alias
+from pyasc.passes.analysis.largest import largest
 from pyasc.passes.analysis.tile_legalise import refuse
 
 HOST_SUFFIX = "_host"
@@ -245,15 +248,34 @@ def unused(base: str, taken: set[str]) -> str:
 
 def hoist_buffers(phase: Func, taken: set[str]) -> None:
     """Let the host allocate buffers inside loops whose size depends on the launch; one core uses them in turn."""
+    polynomials = Polynomials()
     for op in list(phase.walk()):
-        if not isinstance(op, mem.Alloc) or not isinstance(op.ref.type, RefType) or op.sizes:
+        if not isinstance(op, mem.Alloc) or not isinstance(op.ref.type, RefType):
             continue
         if all(isinstance(extent, int) for extent in op.ref.type.shape):
             continue
+        shape = _largest_shape(op, polynomials)
+        if shape is None:
+            continue
         name = unused(op.ref.name or "workspace", taken)
-        buffer = phase.body.block.add_arg(RefType(op.ref.type.shape, op.ref.type.dtype), name)
+        buffer = phase.body.block.add_arg(RefType(shape, op.ref.type.dtype), name)
         op.replace_with([buffer])
         phase.attrs["written"] = (*phase.written, len(phase.params) - 1)
+
+
+def _largest_shape(op: mem.Alloc, polynomials: Polynomials) -> tuple[Dim, ...] | None:
+    """The shape of a buffer at its largest, None where no sizes of the kernel say it."""
+    assert isinstance(op.ref.type, RefType)
+    if op.sizes and any(isinstance(user, mem.Dim) for user in op.ref.uses):
+        return None
+    given = iter(op.sizes)
+    shape: list[Dim] = []
+    for extent in op.ref.type.shape:
+        most = largest(next(given), polynomials) if extent is None else extent
+        if most is None:
+            return None
+        shape.append(simplify(most) if isinstance(most, SizeExpr) else most)
+    return tuple(shape)
 
 
 def add_fault(phase: Func) -> None:

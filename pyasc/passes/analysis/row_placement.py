@@ -17,12 +17,14 @@ class Placement:
     """An op whose one iterator walks the columns of a nest.
 
     `column` is the number of the columns in the nest, `symbols` are what the op's symbols are to the nest, None where
-    that is not affine. An op whose columns are counted from zero starts at `first`.
+    that is not affine. An op whose columns are counted from zero starts at `first`; one that is `alone` walks no other
+    column, so that what it reads and writes is a number of the row.
     """
 
     column: int
     symbols: Sequence[AffineExpr | None]
     first: int = 0
+    alone: bool = False
 
     def bound(self, expr: AffineExpr) -> AffineExpr | None:
         """A bound of the op's iterator, before columns are counted from elsewhere."""
@@ -41,5 +43,8 @@ class Placement:
             placed = self.bound(expr)
             if placed is None:
                 return None
-            made.append(placed + placed.coefficient(self.column) * self.first)
+            placed = placed + placed.coefficient(self.column) * self.first
+            if self.alone:
+                placed = AffineExpr(placed.dims[: self.column], placed.symbols, placed.constant)
+            made.append(placed)
         return AffineMap(tuple(made))

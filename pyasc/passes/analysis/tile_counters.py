@@ -206,9 +206,10 @@ class Wide:
                 if dtype_of(op.args[-1].type) is not dtypes.i64:
                     return False
                 data = [arg for arg in self._data(op, args) if isinstance(arg, Register)]
-                if op.fn in COMPARISONS and len(data) == 1 and data[0].dtype is dtypes.i64:
-                    return True
-                return all(arg in self.intervals.known for arg in data)
+                compared = op.fn in COMPARISONS
+                return all(
+                    arg in self.intervals.known or (compared and arg.dtype is dtypes.i64) for arg in data
+                )
             case _:
                 return False
 
@@ -227,10 +228,8 @@ class Wide:
         assert isinstance(op, arith.Elementwise)
         data = self._data(op, args)
         if op.fn in COMPARISONS:
-            data = [self.saturated(arg) for arg in data]
+            return self._compare(op.fn, data)
         narrow = [self.narrow(arg) for arg in data]
-        if op.fn in COMPARISONS:
-            return self.legaliser.compare(op.fn, narrow)
         interval = self.intervals.combine(op.fn, [self.interval(arg) for arg in data])
         if interval is None:
             raise refuse(f"`{op.fn}` of 64-bit integers", op.loc)
@@ -243,12 +242,49 @@ class Wide:
         """The lower halves of elements of 64 bits."""
         return self.legaliser.emit("pick", dtypes.i32, wide, mode="2 0", name=wide.name)
 
-    def saturated(self, arg: Operand) -> Operand:
-        """Elements of 64 bits as those of 32 that are nearest, which compare alike with any other number of 32 bits."""
+    def _compare(self, fn: str, args: Sequence[Operand]) -> Register:
+        """A mask of integers of 64 bits, of which those in memory may be any."""
+        if not any(_is_wide(arg) for arg in args):
+            return self.legaliser.compare(fn, [self.narrow(arg) for arg in args])
+        if any(_is_within(arg) for arg in args):
+            return self.legaliser.compare(fn, [self.narrow(self._saturated(arg)) for arg in args])
+        legaliser = self.legaliser
+        (a, low_a), (b, low_b) = (self._halves(arg) for arg in args)
+        equal = legaliser.compare("eq", [a, b])
+        if fn in ("eq", "ne"):
+            equal = legaliser.emit("and", dtypes.i1, equal, legaliser.compare("eq", [low_a, low_b]))
+            return equal if fn == "eq" else legaliser.inverted(equal)
+        beyond = legaliser.compare({"le": "lt", "ge": "gt"}.get(fn, fn), [a, b])
+        below = legaliser.compare(fn, [self._unsigned(low_a), self._unsigned(low_b)])
+        return legaliser.emit("or", dtypes.i1, beyond, legaliser.emit("and", dtypes.i1, equal, below))
+
+    def _halves(self, arg: Operand) -> tuple[Operand, Operand]:
+        """The upper and the lower 32 bits of an operand, as signed numbers."""
+        legaliser, i32 = self.legaliser, dtypes.i32
+        if not isinstance(arg, Register):
+            at = legaliser.at
+            upper = at.value(arith.Elementwise(fn="shr", args=[arg, legaliser.number(32, dtypes.i64)]))
+            return at.value(arith.Cast.to(upper, i32)), at.value(arith.Cast.to(arg, i32))
+        if not _is_wide(arg):
+            return legaliser.emit("shr", i32, arg, legaliser.number(31, i32)), arg
+        return self._high(arg), self.low(arg)
+
+    def _high(self, wide: Register) -> Register:
+        return self.legaliser.emit("pick", dtypes.i32, wide, mode="2 1", name="high")
+
+    def _unsigned(self, half: Operand) -> Operand:
+        """A number that is to 32 signed bits what `half` is to unsigned ones: moved by half of the range."""
+        legaliser, lowest = self.legaliser, self.legaliser.number(LOWEST, dtypes.i32)
+        if isinstance(half, Register):
+            return legaliser.emit("add", dtypes.i32, half, lowest)
+        return legaliser.at.value(arith.Elementwise(fn="add", args=[half, lowest]))
+
+    def _saturated(self, arg: Operand) -> Operand:
+        """Elements of 64 bits as those of 32 that are nearest, which compare alike with a number between the ends."""
         if not isinstance(arg, Register) or arg.dtype is not dtypes.i64:
             return arg
         legaliser, i32 = self.legaliser, dtypes.i32
-        low, high = self.low(arg), legaliser.emit("pick", i32, arg, mode="2 1", name="high")
+        low, high = self.low(arg), self._high(arg)
         all_bits = legaliser.number(31, i32)
         fits = legaliser.compare("eq", [legaliser.emit("shr", i32, low, all_bits), high])
         # HIGHEST + 1 is LOWEST.
@@ -274,3 +310,14 @@ class Wide:
         if known is not None:
             return self.legaliser.number(known, dtypes.i32)
         return self.legaliser.at.value(arith.Cast.to(arg, dtypes.i32))
+
+
+def _is_wide(arg: Operand) -> bool:
+    """Whether an operand is elements of 64 bits."""
+    return isinstance(arg, Register) and arg.dtype is dtypes.i64
+
+
+def _is_within(arg: Operand) -> bool:
+    """Whether an operand is a number that is neither end of 32 bits, nor beyond."""
+    known = None if isinstance(arg, Register) else integer_of(arg)
+    return known is not None and LOWEST < known < HIGHEST

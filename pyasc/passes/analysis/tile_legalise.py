@@ -85,6 +85,7 @@ class NotVector(UnsupportedError):
 def refuse(reason: str, loc: Location = UNKNOWN) -> NotVector:
     """The exception for a line that is not lowered."""
     hint = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
+    reason = reason.replace("``", "a temporary array")
     return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))
 
 
@@ -433,6 +434,7 @@ class Legaliser:
         if source.is_mask:
             return self._of_mask(source, dtype)
         if dtype is dtypes.i1:
+            source = self.cast(source, dtypes.f16) if source.dtype.bits == 8 else source
             return self.compare("ne", [source, self.number(0, source.dtype)])
         if source.dtype is dtypes.i16 and dtype in (dtypes.i8, dtypes.u8):
             source = self._low_byte(source, dtype)

@@ -252,7 +252,7 @@ class _Reader:
         if alone and counter.uses:
             raise refuse("the loop counter as a value", op.loc)
         self._column_counter(counter)
-        self._structured(op, place.access, alone)
+        self._structured(op, replace(place, alone=alone).access, alone)
 
     def _starts_before(self, op: st.Apply, whole: WholeMap, low: AffineExpr) -> bool:
         """Whether an extreme starts from the element before its first one, so that it may begin there."""
