@@ -133,6 +133,8 @@ def elementwise(fn: str, dtype: DType, args: list[Expr]) -> Expr:
 def _plain(fn: str, dtype: DType, args: list[Expr]) -> Expr:
     if fn == "select":
         condition, chosen, other = args
+        if dtype.is_bool:
+            return Expr(f"pa_select({condition}, {chosen}, {other})")
         text = f"{condition.inside(TERNARY + 1)} ? {chosen.inside(TERNARY + 1)} : {other.inside(TERNARY)}"
         return Expr(text, TERNARY)
     if fn == "neg" and (dtype.is_float or dtype.bits >= 32):

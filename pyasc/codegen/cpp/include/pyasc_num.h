@@ -148,6 +148,9 @@ template <class T> PA_FN T pa_shr(T a, T count) {
   return (inside | pa_int<T>::is_signed) ? shifted : T(0);
 }
 
+// g++ 12 forgets about NaN where a choice between truth values tests one comparison twice.
+PA_FN bool pa_select(bool condition, bool a, bool b) { return (condition & a) | (!condition & b); }
+
 // Python's builtins: the first argument wins unless the second is strictly smaller (larger).
 template <class T> PA_FN T pa_pymin(T a, T b) { return b < a ? b : a; }
 template <class T> PA_FN T pa_pymax(T a, T b) { return b > a ? b : a; }
