@@ -22,8 +22,10 @@ SHAPES = (
     "if (S and W) or i >= M - 2:\n    z[i] = 1\nelif not S and not W:\n    u[i] = 2",
     "c = S and i < M - 1\nd = c or W\nif d:\n    z[i] = 1 if c else 2\nelif d or i < M - 2:\n    u[i] = 3",
     "z[i] = (i if S else 7) if S or W else (8 if W and not S else 9)",
-    "c = S\nd = not c if c and i < M - 1 else (W if i == 3 else c)\n"
-    "if (c if d else not d) or (d if c else W):\n    z[i] = 1\nelse:\n    u[i] = 2",
+    (
+        "c = S\nd = not c if c and i < M - 1 else (W if i == 3 else c)\n"
+        "if (c if d else not d) or (d if c else W):\n    z[i] = 1\nelse:\n    u[i] = 2"
+    ),
     "while z[i] < 3 and (S or (S and W) or i < M - 2):\n    z[i] += 1 if S else 2",
 )
 """Statements on two comparisons. Stores of one branch and another go to different arrays, so that branches stay."""
