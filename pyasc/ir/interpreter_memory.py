@@ -118,8 +118,10 @@ def _py_atomic(frame: Frame, op: py.Atomic) -> Sequence[Any]:
 
 
 def _lanes(array: Array, index: Sequence[int], lanes: int) -> Array:
-    """The consecutive elements of the last axis that a vector access touches, as a view."""
+    """The consecutive elements of the last axis that a vector access touches, as a view; none may lie anywhere."""
     *outer, last = index
+    if not lanes and len(index) == array.ndim:
+        return np.empty(0, array.dtype)
     fits = len(index) == array.ndim and all(0 <= i < n for i, n in zip(outer, array.shape, strict=False))
     if not fits or not 0 <= last <= array.shape[-1] - lanes:
         raise InterpreterError(f"{lanes} lanes at {tuple(index)} leave a buffer of shape {array.shape}")

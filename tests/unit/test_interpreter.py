@@ -331,3 +331,7 @@ func.return %any, %v, %w, %l"""
     assert last.tolist() == [19] * 4
     assert x.tolist() == [1, 3, 6]
     assert run(body, "%x: ref<3 x i32>, %n: i64", x, 0)[0] is False
+    outside = body.replace("{value = 0}", "{value = 16}")
+    assert run(outside, "%x: ref<3 x i32>, %n: i64", x, 0)[0] is False
+    with pytest.raises(InterpreterError, match="1 lanes"):
+        run(outside, "%x: ref<3 x i32>, %n: i64", x, 1)
