@@ -27,6 +27,7 @@ from pyasc.passes.analysis.ascend_redundant import drop_redundant_barriers
 from pyasc.passes.analysis.ascend_scalar import ScalarLowering, stored
 from pyasc.passes.analysis.ascend_tidy import tidy_methods
 from pyasc.passes.analysis.phases import fault_function
+from pyasc.passes.analysis.tile_hand_over import hand_over_directly
 from pyasc.passes.base import Context, Pass
 
 
@@ -55,6 +56,7 @@ class LowerToAscend(Pass):
                 CubeLowering(phase, lowered).run()
                 tidy_methods(lowered)
             elif cores is not None and cores.unit != "scalar":
+                hand_over_directly(phase)
                 lowering = PhaseLowering(phase, lowered)
                 lowering.run()
                 drop_redundant_barriers(lowered, lowering.parts)

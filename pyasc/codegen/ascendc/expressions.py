@@ -64,7 +64,7 @@ def scalar(op: Operation, inner: Inner) -> Expr:
         case asc.CoreNumber():
             return Expr(f"{op.call}()")
         case asc_cube.RoundUp():
-            return Expr(f"RoundUp<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)}, {op.multiple})")
+            return Expr(f"RoundUp<{CTYPES[dtype_of(op.result.type)]}>({inner(op.value)}, {inner(op.unit)})")
         case _:
             raise NotScalar(op.name)
 

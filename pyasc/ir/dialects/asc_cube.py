@@ -17,16 +17,11 @@ _EFFECTS = (READS, WRITES)
 
 
 class RoundUp(Operation, name="asc.RoundUp", traits=[PURE]):
-    """A size, not negative, rounded up to a multiple: whole fractals."""
+    """A size, not negative, rounded up to whole units, which are positive: fractals."""
 
     value: Value = operand(I64)
-    multiple: int = attribute()
+    unit: Value = operand(I64)
     result: Value = result(lambda op: op.value.type)
-
-    def verify_op(self) -> Iterable[str]:
-        """The multiple is positive."""
-        if self.multiple < 1:
-            yield f"a multiple is at least 1, got {self.multiple}"
 
 
 class Nd2Nz(Operation, name="asc.DataCopyNd2Nz", traits=_EFFECTS):

@@ -22,13 +22,14 @@ from pyasc.passes.analysis.cube_operands import (
     CubeOperand,
     clear,
     depth_unit,
+    fractal_rows,
     operand_of,
     round_up,
     space_of,
     to_fractals,
 )
 from pyasc.passes.analysis.structured import extent_value
-from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_emit import binary, named
 from pyasc.passes.analysis.tile_legalise import refuse
 
 I64 = ScalarType(dtypes.i64)
@@ -371,7 +372,8 @@ class CubeLowering:
             if isinstance(each, tile.Fill):
                 rows = self.padded_rows if space_of(each.target) == "l0a" else self.padded_columns
                 tensor = self._take(inner, each.target, f"{each.target.name}Zero")
-                clear(inner, tensor, index(inner, 1), binary(inner, "floordiv", rows, 16), index(inner, 0))
+                fractals = binary(inner, "floordiv", rows, fractal_rows(inner))
+                clear(inner, tensor, index(inner, 1), fractals, index(inner, 0))
                 inner.insert(asc.EnQue(queue=self.queues[each.target], tensor=tensor))
             elif isinstance(each, tile.Matmul):
                 self._take_pair(inner, each)
@@ -381,9 +383,10 @@ class CubeLowering:
                 inner.insert(each.clone(self.mapping))
 
     def _barrier(self, at: Builder, rows: Value, columns: Value) -> None:
-        fractals = [binary(at, "floordiv", each, 16) for each in (rows, columns)]
+        fractal = fractal_rows(at)
+        fractals = [binary(at, "floordiv", each, fractal) for each in (rows, columns)]
         product = binary(at, "mul", fractals[0], fractals[1])
-        few = at.value(arith.Elementwise(fn="lt", args=[product, index(at, _FEW_FRACTALS)]))
+        few = at.value(arith.Elementwise(fn="lt", args=[product, named(at, _FEW_FRACTALS, "FEW_FRACTALS")]))
         branch = at.insert(scf.If(condition=few, types=[], then=block_of(), otherwise=block_of()))
         then = Builder(branch.then.block, loc=at.loc)
         then.insert(asc.PipeBarrier(pipe="PIPE_M"))

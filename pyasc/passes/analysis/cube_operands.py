@@ -22,13 +22,15 @@ from pyasc.ir.dialects import arith, asc, asc_cube, mem, scf, tile
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
-from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_emit import a_block, binary, named
 
 I64 = ScalarType(dtypes.i64)
 OPERAND_SPACES = {"l0a": "A", "l0b": "B"}
 _ROWS = 16
 _BLOCK_BYTES = 32
 _FRACTAL_BYTES = 512
+_UNITS = {8: "BLOCK_B32", _ROWS: "FRACTAL", 32: "SQUARE"}
+"""What emitted code calls the units that sizes are rounded up to."""
 
 Pair = tuple[Value, Value]
 
@@ -64,7 +66,7 @@ def round_up(at: Builder, value: Value, unit: int, name: str) -> Value:
     known = integer_of(value)
     if known is not None:
         return index(at, -(-known // unit) * unit)
-    return at.value(asc_cube.RoundUp(value=value, multiple=unit), name)
+    return at.value(asc_cube.RoundUp(value=value, unit=named(at, unit, _UNITS[unit])), name)
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,13 @@ class CubeOperand:
         """Elements in 32 bytes."""
         return _BLOCK_BYTES // self.dtype.bytes
 
-    @property
-    def fractal(self) -> int:
+    def a_line(self, at: Builder) -> Value:
+        """The same as emitted code has it: a row of a fractal is a block of 32 bytes."""
+        return a_block(at, self.dtype.bytes)
+
+    def a_fractal(self, at: Builder) -> Value:
         """Elements of a fractal."""
-        return _FRACTAL_BYTES // self.dtype.bytes
+        return named(at, _FRACTAL_BYTES // self.dtype.bytes, f"FRACTAL_B{self.dtype.bits}")
 
     @property
     def free_unit(self) -> int:
@@ -121,8 +126,8 @@ class CubeOperand:
         if depth[0] is depth[1]:
             return
         inner = _when(at, "lt", depth[0], depth[1])
-        start = _part(inner, dst, binary(inner, "mul", depth[0], self.c0))
-        columns = binary(inner, "floordiv", padded, self.c0)
+        start = _part(inner, dst, binary(inner, "mul", depth[0], self.a_line(inner)))
+        columns = binary(inner, "floordiv", padded, self.a_line(inner))
         _clear_part(inner, start, columns, binary(inner, "sub", depth[1], depth[0]), depth[0])
 
     def _strips(self, at: Builder, dst: Value, src: Value, pitch: Value, free: Pair, sizes: Pair) -> None:
@@ -130,14 +135,14 @@ class CubeOperand:
         depth, padded = sizes
         if isinstance(src.owner, asc.Offset):
             src.owner.offset.name = "start"
-        inner = _for(at, depth, _ROWS, "row")
+        inner = _for(at, depth, fractal_rows(at), "row")
         row = inner.block.args[0]
-        rows = index(inner, _ROWS)
+        rows = fractal_rows(inner)
         if depth is not padded:
             rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), rows, "rows")
         strip = _part(inner, dst, binary(inner, "mul", row, free[1]))
         line = _part(inner, src, binary(inner, "mul", row, pitch))
-        to_fractals(inner, strip, line, rows, free[0], pitch, index(inner, _ROWS))
+        to_fractals(inner, strip, line, rows, free[0], pitch, fractal_rows(inner))
         inner.insert(scf.Yield())
         self._clear_strip(at, dst, free[1], sizes)
 
@@ -146,12 +151,12 @@ class CubeOperand:
         depth = sizes[0]
         if depth is sizes[1]:
             return
-        left = binary(at, "mod", depth, _ROWS, "left")
+        left = binary(at, "mod", depth, fractal_rows(at), "left")
         inner = _when(at, "gt", left, index(at, 0))
         whole = binary(inner, "mul", binary(inner, "sub", depth, left), padded)
-        start = _part(inner, dst, binary(inner, "add", whole, binary(inner, "mul", left, self.c0)))
-        columns = binary(inner, "floordiv", padded, self.c0)
-        _clear_part(inner, start, columns, binary(inner, "sub", index(inner, _ROWS), left), left)
+        start = _part(inner, dst, binary(inner, "add", whole, binary(inner, "mul", left, self.a_line(inner))))
+        columns = binary(inner, "floordiv", padded, self.a_line(inner))
+        _clear_part(inner, start, columns, binary(inner, "sub", fractal_rows(inner), left), left)
 
     def copy_row(
         self, at: Builder, dst: Value, src: Value, row: Value, sizes: tuple[Value, Value, Value]
@@ -159,11 +164,14 @@ class CubeOperand:
         """One row of the depth into L1; `sizes` are its columns, and what columns and depth are padded to."""
         columns, padded, depth = sizes
         if self.dtype.bytes == 4:
-            strip = binary(at, "mul", binary(at, "floordiv", row, _ROWS), binary(at, "mul", padded, _ROWS))
-            inside = binary(at, "mul", binary(at, "mod", row, _ROWS), self.c0)
-            place, stride = binary(at, "add", strip, inside), index(at, _ROWS)
+            fractal = fractal_rows(at)
+            strip = binary(
+                at, "mul", binary(at, "floordiv", row, fractal), binary(at, "mul", padded, fractal)
+            )
+            inside = binary(at, "mul", binary(at, "mod", row, fractal), self.a_line(at))
+            place, stride = binary(at, "add", strip, inside), fractal
         else:
-            place, stride = binary(at, "mul", row, self.c0), depth
+            place, stride = binary(at, "mul", row, self.a_line(at)), depth
         to_fractals(at, _part(at, dst, place), src, index(at, 1), columns, columns, stride)
 
     def clear_behind(self, at: Builder, dst: Value, padded: Value, depth: Pair) -> None:
@@ -184,33 +192,35 @@ class CubeOperand:
 
     def _in_order(self, at: Builder, dst: Value, src: Value, step: Pair, padded: Value) -> None:
         """L0B is in the order of L1; for L0A, a column of fractals at a time goes to every so many fractals."""
-        fractals = binary(at, "floordiv", padded, _ROWS, "fractals")
-        groups = binary(at, "floordiv", step[1], self.c0, "groups")
+        fractals = binary(at, "floordiv", padded, fractal_rows(at), "fractals")
+        groups = binary(at, "floordiv", step[1], self.a_line(at), "groups")
         one = index(at, 1)
         if self.letter == "B":
             start = _part(at, src, binary(at, "mul", step[0], padded))
             self._load(at, (dst, start), binary(at, "mul", groups, fractals), one, index(at, 0), False)
             return
         gap = binary(at, "sub", groups, 1, "gap")
-        inner = _for(at, groups, 1, "column")
+        inner = _for(at, groups, index(at, 1), "column")
         column = inner.block.args[0]
-        place = binary(inner, "add", step[0], binary(inner, "mul", column, self.c0))
+        place = binary(inner, "add", step[0], binary(inner, "mul", column, self.a_line(inner)))
         start = _part(inner, src, binary(inner, "mul", place, padded))
-        to = _part(inner, dst, binary(inner, "mul", column, self.fractal))
+        to = _part(inner, dst, binary(inner, "mul", column, self.a_fractal(inner)))
         self._load(inner, (to, start), fractals, one, gap, False)
         inner.insert(scf.Yield())
 
     def _turned(self, at: Builder, dst: Value, src: Value, step: Pair, padded: Value, depth: Value) -> None:
         """A row of fractals at a time, each one turned."""
-        fractals = binary(at, "floordiv", padded, _ROWS, "fractals")
-        groups = binary(at, "floordiv", step[1], self.c0, "groups")
-        stride = binary(at, "floordiv", depth, _ROWS, "stride")
+        fractals = binary(at, "floordiv", padded, fractal_rows(at), "fractals")
+        groups = binary(at, "floordiv", step[1], self.a_line(at), "groups")
+        stride = binary(at, "floordiv", depth, fractal_rows(at), "stride")
         gap = binary(at, "sub", groups, 1, "gap") if self.letter == "A" else index(at, 0)
-        inner = _for(at, groups, 1, "row")
+        inner = _for(at, groups, index(at, 1), "row")
         row = inner.block.args[0]
-        place = binary(inner, "add", step[0], binary(inner, "mul", row, _ROWS))
-        start = _part(inner, src, binary(inner, "mul", place, self.c0))
-        length = index(inner, self.fractal) if self.letter == "A" else binary(inner, "mul", padded, _ROWS)
+        place = binary(inner, "add", step[0], binary(inner, "mul", row, fractal_rows(inner)))
+        start = _part(inner, src, binary(inner, "mul", place, self.a_line(inner)))
+        length = (
+            self.a_fractal(inner) if self.letter == "A" else binary(inner, "mul", padded, fractal_rows(inner))
+        )
         to = _part(inner, dst, binary(inner, "mul", row, length))
         self._load(inner, (to, start), fractals, stride, gap, True)
         inner.insert(scf.Yield())
@@ -219,9 +229,9 @@ class CubeOperand:
         self, at: Builder, dst: Value, src: Value, step: Pair, padded: Value, depth: Value
     ) -> None:
         """A row of squares at a time; the two fractals of each lie along the depth, or beside each other for bytes."""
-        side = depth_unit(self.dtype)
+        side = named(at, depth_unit(self.dtype), _UNITS[depth_unit(self.dtype)])
         wide = self.dtype.bytes == 4
-        one, groups = index(at, 1), binary(at, "floordiv", step[1], self.c0, "groups")
+        one, groups = index(at, 1), binary(at, "floordiv", step[1], self.a_line(at), "groups")
         squares = binary(at, "floordiv", padded, side, "squares")
         stride = one if wide else binary(at, "floordiv", depth, side, "stride")
         if self.letter == "B":
@@ -233,8 +243,8 @@ class CubeOperand:
         inner = _for(at, step[1], side, "row")
         row = inner.block.args[0]
         place = binary(inner, "add", step[0], row)
-        start = _part(inner, src, binary(inner, "mul", place, padded if wide else self.c0))
-        to = binary(inner, "mul", row, padded if self.letter == "B" else _ROWS)
+        start = _part(inner, src, binary(inner, "mul", place, padded if wide else self.a_line(inner)))
+        to = binary(inner, "mul", row, padded if self.letter == "B" else fractal_rows(inner))
         inner.insert(
             asc_cube.LoadDataWithTranspose(
                 dst=_part(inner, dst, to),
@@ -303,6 +313,11 @@ def _clear_part(at: Builder, dst: Value, repeat: Value, blocks: Value, gap: Valu
     at.insert(scf.Yield())
 
 
+def fractal_rows(at: Builder) -> Value:
+    """Rows of a fractal, and columns of its part of the product."""
+    return named(at, _ROWS, "FRACTAL")
+
+
 def _part(at: Builder, tensor: Value, offset: Value) -> Value:
     if integer_of(offset) == 0:
         return tensor
@@ -314,10 +329,10 @@ def _part(at: Builder, tensor: Value, offset: Value) -> Value:
     return at.value(asc.Offset(tensor=tensor, offset=offset, types=[type_]))
 
 
-def _for(at: Builder, upper: Value, step: int, name: str) -> Builder:
+def _for(at: Builder, upper: Value, step: Value, name: str) -> Builder:
     """The inside of a loop from zero, which the caller ends."""
     body = block_of([I64], [name])
-    loop = at.insert(scf.For(lower=index(at, 0), upper=upper, step=index(at, step), types=[], body=body))
+    loop = at.insert(scf.For(lower=index(at, 0), upper=upper, step=step, types=[], body=body))
     return Builder(loop.body.block, loc=at.loc)
 
 

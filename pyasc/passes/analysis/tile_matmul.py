@@ -166,7 +166,8 @@ class _Emitter:
         each = binary(at, "floordiv", binary(at, "sub", binary(at, "add", columns, wanted), 1), wanted)
         fractal = named(at, FRACTAL, "FRACTAL")
         even = binary(at, "mul", ceil_div(at, each, fractal), fractal, "even")
-        wide = binary(at, "maximum", even, fewest, "wide")
+        narrowest = named(at, fewest, "FRACTAL" if fewest == FRACTAL else "LEAST_N")
+        wide = binary(at, "maximum", even, narrowest, "wide")
         return binary(at, "minimum", wide, most, "width")
 
     def _across(self, at: Builder, columns: Value, width: Value) -> Value:

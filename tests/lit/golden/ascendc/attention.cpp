@@ -38,9 +38,12 @@ constexpr int64_t TILE_M = 128;              // rows of a block of the result
 constexpr int64_t TILE_N = 256;              // most columns of a block of the result
 constexpr int64_t CORES = 24;                // of the device
 constexpr int64_t FRACTAL = 16;              // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;              // least columns of a block of several rows
 constexpr int64_t TILE_K = 256;              // depth in L1
 constexpr int64_t TILE_K0 = 64;              // depth in L0
 constexpr int64_t BLOCK_B16 = 16;            // elements of 2 B in a block of 32 B
+constexpr int64_t FRACTAL_B16 = 256;         // elements of 2 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;         // in a block whose products have to wait for each other
 constexpr int64_t TILE = 10496;              // most elements at once
 constexpr int64_t MAX_ROWS = 248;            // most rows at once
 constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
@@ -111,7 +114,7 @@ public:
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(T, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(T, width);
         pieces = down * across;
@@ -127,8 +130,8 @@ public:
             const int64_t beside = T - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             if (D == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -136,7 +139,7 @@ public:
             for (int64_t k = 0; k < D; k += TILE_K) {
                 const int64_t left = D - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(i, rows, rowsPadded, k, depth);
                 LocalTensor<half> qL1 = qL1Queue.DeQue<half>();
                 CopyB(j, columns, columnsPadded, k, depth);
@@ -161,11 +164,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> qL0Zero = qL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                              static_cast<half>(0.0f));
         InitConstValue(qL0Zero, zero);
         qL0Queue.EnQue(qL0Zero);
         LocalTensor<half> kL0Zero = kL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
                                                 static_cast<half>(0.0f));
         InitConstValue(kL0Zero, zero_1);
         kL0Queue.EnQue(kL0Zero);
@@ -198,8 +202,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& qL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> qL0 = qL0Queue.AllocTensor<half>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 16;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -207,7 +211,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(qL0[column * 256], qL1[(kk + column * 16) * rowsPadded], load);
+            LoadData(qL0[column * FRACTAL_B16], qL1[(kk + column * BLOCK_B16) * rowsPadded], load);
         }
         qL0Queue.EnQue(qL0);
     }
@@ -215,8 +219,8 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<half>& kL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> kL0 = kL0Queue.AllocTensor<half>();
-        const int64_t fractals = columnsPadded / 16;
-        const int64_t groups = step / 16;
+        const int64_t fractals = columnsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
         LoadData2DParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(groups * fractals);
@@ -237,7 +241,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, qL0, kL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         qL0Queue.FreeTensor(qL0);
@@ -638,7 +642,7 @@ public:
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(D, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(D, width);
         pieces = down * across;
@@ -654,8 +658,8 @@ public:
             const int64_t beside = D - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             if (T == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -663,7 +667,7 @@ public:
             for (int64_t k = 0; k < T; k += TILE_K) {
                 const int64_t left = T - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(i, rows, rowsPadded, k, depth);
                 LocalTensor<half> leftL1 = leftL1Queue.DeQue<half>();
                 CopyB(j, columns, columnsPadded, k, depth, depthPadded);
@@ -688,11 +692,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> leftL0Zero = leftL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                              static_cast<half>(0.0f));
         InitConstValue(leftL0Zero, zero);
         leftL0Queue.EnQue(leftL0Zero);
         LocalTensor<half> vL0Zero = vL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
                                                 static_cast<half>(0.0f));
         InitConstValue(vL0Zero, zero_1);
         vL0Queue.EnQue(vL0Zero);
@@ -721,10 +726,10 @@ private:
         LocalTensor<half> vL1 = vL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(vL1, vGm[k * D + j], depth, columns, D, depthPadded);
         if (depth < depthPadded) {
-            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 16),
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / BLOCK_B16),
                                                   static_cast<uint16_t>(depthPadded - depth),
                                                   static_cast<uint16_t>(depth), static_cast<half>(0.0f));
-            InitConstValue(vL1[depth * 16], zero);
+            InitConstValue(vL1[depth * BLOCK_B16], zero);
         }
         vL1Queue.EnQue(vL1);
     }
@@ -732,8 +737,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& leftL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> leftL0 = leftL0Queue.AllocTensor<half>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 16;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -741,7 +746,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(leftL0[column * 256], leftL1[(kk + column * 16) * rowsPadded], load);
+            LoadData(leftL0[column * FRACTAL_B16], leftL1[(kk + column * BLOCK_B16) * rowsPadded], load);
         }
         leftL0Queue.EnQue(leftL0);
     }
@@ -750,9 +755,9 @@ private:
                                  int64_t step)
     {
         LocalTensor<half> vL0 = vL0Queue.AllocTensor<half>();
-        const int64_t fractals = columnsPadded / 16;
-        const int64_t groups = step / 16;
-        const int64_t stride = depthPadded / 16;
+        const int64_t fractals = columnsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
+        const int64_t stride = depthPadded / FRACTAL;
         LoadData2DParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(fractals);
@@ -760,7 +765,7 @@ private:
         load.dstGap = 0;
         load.ifTranspose = true;
         for (int64_t row = 0; row < groups; ++row) {
-            LoadData(vL0[row * (columnsPadded * 16)], vL1[(kk + row * 16) * 16], load);
+            LoadData(vL0[row * (columnsPadded * FRACTAL)], vL1[(kk + row * FRACTAL) * BLOCK_B16], load);
         }
         vL0Queue.EnQue(vL0);
     }
@@ -776,7 +781,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, leftL0, vL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         leftL0Queue.FreeTensor(leftL0);

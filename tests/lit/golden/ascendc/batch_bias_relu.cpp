@@ -14,13 +14,17 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 128;    // depth in L1
-constexpr int64_t TILE_K0 = 32;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -89,7 +93,7 @@ public:
         const int64_t share = places / (lines > 1 ? lines : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
         pieces = lines * across;
@@ -108,8 +112,8 @@ public:
             const int64_t beside = N - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             CopyBias(j, columns);
             LoadBias(columnsPadded);
@@ -120,7 +124,7 @@ public:
             for (int64_t k = 0; k < K; k += TILE_K) {
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(batch, i, rows, rowsPadded, k, depth, depthPadded);
                 LocalTensor<float> xL1 = xL1Queue.DeQue<float>();
                 CopyB(batch, j, columns, columnsPadded, k, depth, depthPadded);
@@ -163,11 +167,11 @@ private:
                                  const LocalTensor<float>& biasTable)
     {
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(xL0Zero, zero);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(wL0Zero, zero_1);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
@@ -187,7 +191,7 @@ private:
     {
         LocalTensor<float> xL1 = xL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(xL1, xGm[(batch * M + i) * K + k], rows, depth, K, rowsPadded);
-        const int64_t filled = RoundUp<int64_t>(depth, 8);
+        const int64_t filled = RoundUp<int64_t>(depth, BLOCK_B32);
         if (filled < depthPadded) {
             const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f);
             InitConstValue(xL1[filled * rowsPadded], zero);
@@ -200,7 +204,7 @@ private:
     {
         LocalTensor<float> wL1 = wL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(wL1, wGm[(batch * N + j) * K + k], columns, depth, K, columnsPadded);
-        const int64_t filled = RoundUp<int64_t>(depth, 8);
+        const int64_t filled = RoundUp<int64_t>(depth, BLOCK_B32);
         if (filled < depthPadded) {
             const InitConstValueParams<float> zero(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f);
             InitConstValue(wL1[filled * columnsPadded], zero);
@@ -211,8 +215,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> xL0 = xL0Queue.AllocTensor<float>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -220,7 +224,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(xL0[column * 128], xL1[(kk + column * 8) * rowsPadded], load);
+            LoadData(xL0[column * FRACTAL_B32], xL1[(kk + column * BLOCK_B32) * rowsPadded], load);
         }
         xL0Queue.EnQue(xL0);
     }
@@ -228,8 +232,8 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& wL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> wL0 = wL0Queue.AllocTensor<float>();
-        const int64_t fractals = columnsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = columnsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         LoadData2DParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(groups * fractals);
@@ -259,7 +263,7 @@ private:
             product.cmatrixInitVal = false;
             Mmad(sum, xL0, wL0, product);
         }
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         xL0Queue.FreeTensor(xL0);

@@ -13,13 +13,17 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 128;    // depth in L1
-constexpr int64_t TILE_K0 = 32;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -91,7 +95,7 @@ public:
         const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(jEnd, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(jEnd, width);
         pieces = lines_1 * across;
@@ -112,8 +116,8 @@ public:
             const int64_t beside = jEnd - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             const int64_t all = C * 9;
             if (all == 0) {
@@ -122,7 +126,7 @@ public:
             for (int64_t k = 0; k < all; k += TILE_K) {
                 const int64_t left = all - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(f, rows, rowsPadded, all, k, depth, depthPadded);
                 LocalTensor<float> wL1 = wL1Queue.DeQue<float>();
                 CopyB(i, n, j, columns, columnsPadded, k, depth);
@@ -147,11 +151,11 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(wL0Zero, zero);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(xL0Zero, zero_1);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
@@ -171,7 +175,7 @@ private:
     {
         LocalTensor<float> wL1 = wL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(wL1, wGm[f * all + k], rows, depth, all, rowsPadded);
-        const int64_t filled = RoundUp<int64_t>(depth, 8);
+        const int64_t filled = RoundUp<int64_t>(depth, BLOCK_B32);
         if (filled < depthPadded) {
             const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f);
             InitConstValue(wL1[filled * rowsPadded], zero);
@@ -186,15 +190,16 @@ private:
         for (int64_t row = 0; row < depth; ++row) {
             const int64_t tap = k + row;
             const int64_t quotient = tap / 3;
-            CopyNdToNz<float>(xL1[row / 16 * (columnsPadded * 16) + row % 16 * 8],
+            CopyNdToNz<float>(xL1[row / FRACTAL * (columnsPadded * FRACTAL) + row % FRACTAL * BLOCK_B32],
                               xGm[((n * C + quotient / 3) * H + i + quotient % 3) * W + j + tap % 3], 1, columns,
-                              columns, 16);
+                              columns, FRACTAL);
         }
-        const int64_t left = depth % 16;
+        const int64_t left = depth % FRACTAL;
         if (left > 0) {
-            const InitConstValueParams<float> zero(static_cast<uint16_t>(columnsPadded / 8),
-                                                   static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left), 0.0f);
-            InitConstValue(xL1[(depth - left) * columnsPadded + left * 8], zero);
+            const InitConstValueParams<float> zero(static_cast<uint16_t>(columnsPadded / BLOCK_B32),
+                                                   static_cast<uint16_t>(FRACTAL - left), static_cast<uint16_t>(left),
+                                                   0.0f);
+            InitConstValue(xL1[(depth - left) * columnsPadded + left * BLOCK_B32], zero);
         }
         xL1Queue.EnQue(xL1);
     }
@@ -202,8 +207,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& wL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> wL0 = wL0Queue.AllocTensor<float>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -211,7 +216,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(wL0[column * 128], wL1[(kk + column * 8) * rowsPadded], load);
+            LoadData(wL0[column * FRACTAL_B32], wL1[(kk + column * BLOCK_B32) * rowsPadded], load);
         }
         wL0Queue.EnQue(wL0);
     }
@@ -219,7 +224,7 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> xL0 = xL0Queue.AllocTensor<float>();
-        const int64_t squares = columnsPadded / 16;
+        const int64_t squares = columnsPadded / FRACTAL;
         const int64_t gap = squares - 1;
         LoadData2dTransposeParams load;
         load.startIndex = 0;
@@ -227,7 +232,7 @@ private:
         load.srcStride = 1;
         load.dstGap = 0;
         load.dstFracGap = static_cast<uint16_t>(gap);
-        for (int64_t row = 0; row < step; row += 16) {
+        for (int64_t row = 0; row < step; row += FRACTAL) {
             LoadDataWithTranspose(xL0[row * columnsPadded], xL1[(kk + row) * columnsPadded], load);
         }
         xL0Queue.EnQue(xL0);
@@ -244,7 +249,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, wL0, xL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         wL0Queue.FreeTensor(wL0);

@@ -13,13 +13,17 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 256;    // depth in L1
-constexpr int64_t TILE_K0 = 64;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t TILE_K = 256;       // depth in L1
+constexpr int64_t BLOCK_B16 = 16;     // elements of 2 B in a block of 32 B
+constexpr int64_t TILE_K0 = 64;       // depth in L0
+constexpr int64_t FRACTAL_B16 = 256;  // elements of 2 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -91,7 +95,7 @@ public:
         const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(F, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(F, width);
         pieces = lines_1 * across;
@@ -112,8 +116,8 @@ public:
             const int64_t beside = F - f;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             if (C == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -123,7 +127,7 @@ public:
                     for (int64_t c = 0; c < C; c += TILE_K) {
                         const int64_t left = C - c;
                         const int64_t depth = left < TILE_K ? left : TILE_K;
-                        const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                        const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                         CopyA(i, n, j, rows, rowsPadded, p, q, c, depth);
                         LocalTensor<half> xL1 = xL1Queue.DeQue<half>();
                         CopyB(f, columns, columnsPadded, p, q, c, depth, depthPadded);
@@ -150,11 +154,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> xL0Zero = xL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                              static_cast<half>(0.0f));
         InitConstValue(xL0Zero, zero);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<half> wL0Zero = wL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
                                                 static_cast<half>(0.0f));
         InitConstValue(wL0Zero, zero_1);
         wL0Queue.EnQue(wL0Zero);
@@ -184,10 +189,10 @@ private:
         LocalTensor<half> wL1 = wL1Queue.AllocTensor<half>();
         CopyNdToNz<half>(wL1, wGm[((p * 3 + q) * C + c) * F + f], depth, columns, F, depthPadded);
         if (depth < depthPadded) {
-            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 16),
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / BLOCK_B16),
                                                   static_cast<uint16_t>(depthPadded - depth),
                                                   static_cast<uint16_t>(depth), static_cast<half>(0.0f));
-            InitConstValue(wL1[depth * 16], zero);
+            InitConstValue(wL1[depth * BLOCK_B16], zero);
         }
         wL1Queue.EnQue(wL1);
     }
@@ -195,8 +200,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<half>& xL1, int64_t kk, int64_t step)
     {
         LocalTensor<half> xL0 = xL0Queue.AllocTensor<half>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 16;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -204,7 +209,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(xL0[column * 256], xL1[(kk + column * 16) * rowsPadded], load);
+            LoadData(xL0[column * FRACTAL_B16], xL1[(kk + column * BLOCK_B16) * rowsPadded], load);
         }
         xL0Queue.EnQue(xL0);
     }
@@ -213,9 +218,9 @@ private:
                                  int64_t step)
     {
         LocalTensor<half> wL0 = wL0Queue.AllocTensor<half>();
-        const int64_t fractals = columnsPadded / 16;
-        const int64_t groups = step / 16;
-        const int64_t stride = depthPadded / 16;
+        const int64_t fractals = columnsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B16;
+        const int64_t stride = depthPadded / FRACTAL;
         LoadData2DParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(fractals);
@@ -223,7 +228,7 @@ private:
         load.dstGap = 0;
         load.ifTranspose = true;
         for (int64_t row = 0; row < groups; ++row) {
-            LoadData(wL0[row * (columnsPadded * 16)], wL1[(kk + row * 16) * 16], load);
+            LoadData(wL0[row * (columnsPadded * FRACTAL)], wL1[(kk + row * FRACTAL) * BLOCK_B16], load);
         }
         wL0Queue.EnQue(wL0);
     }
@@ -239,7 +244,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, xL0, wL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         xL0Queue.FreeTensor(xL0);

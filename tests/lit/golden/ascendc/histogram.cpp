@@ -3,12 +3,12 @@
  *
  * Signature  histogram_1(x, inRangeParts, N, B)
  *            int32_t x[N], float inRangeParts[48], int64_t N, int64_t B
- * Tiling     tmpBuf 512 + lanesBuf 256 + xQueue 2 x 59392 + tmpBuf_1 59392 + maskBuf 1856 + maskBuf_1 1856 +
- *            numberQueue 512 = 183168 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf_1 1856 + numberQueue 512 = 182656
+ *            B of UB
  *
  * Signature  histogram_2(inRange, inRangeParts, N, B)
  *            float inRange[], float inRangeParts[48], int64_t N, int64_t B
- * Tiling     tmpBuf 512 + inRangeBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 2048 B of UB
+ * Tiling     tmpBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
  *
  * Signature  histogram_3(x, inRange, faults, N, B)
  *            int32_t x[N], float inRange[], int64_t faults[6], int64_t N, int64_t B
@@ -30,7 +30,6 @@ constexpr int64_t TILE = 14848;             // most elements at once
 constexpr int64_t LINE_B32 = 128;           // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
 constexpr int64_t WORD_BITS = 16;           // of the words that masks are combined in
-constexpr int64_t BLOCK_B32 = 8;            // elements of 4 B in a block of 32 B
 constexpr int64_t HISTOGRAM_4_TILE = 5376;  // most elements at once
 
 // How many units hold a size.
@@ -57,10 +56,9 @@ public:
         value = -B;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(int32_t));
+        pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(maskBuf_1, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
@@ -111,7 +109,7 @@ private:
     __aicore__ inline void Compute(int64_t count)
     {
         LocalTensor<int32_t> x = xQueue.DeQue<int32_t>();
-        LocalTensor<int32_t> tmp = tmpBuf_1.Get<int32_t>();
+        LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
         Maxs(tmp, x, static_cast<int32_t>(value), count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
@@ -145,11 +143,8 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        PipeBarrier<PIPE_V>();
-        DataCopy(number, tmp, BLOCK_B32);
+        WholeReduceMin(number, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         numberQueue.EnQue(number);
     }
 
@@ -163,9 +158,8 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> numberQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
     TBuf<TPosition::VECCALC> maskBuf_1;
     GlobalTensor<int32_t> xGm;
@@ -196,7 +190,6 @@ public:
         const int64_t least = quotient < 48 ? quotient : 48;
         blocks = least > 1 ? least : 1;
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(inRangeBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -226,11 +219,8 @@ private:
         LocalTensor<float> inRange = inRangeQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         WholeReduceMin(tmp, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> inRange_1 = inRangeBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Mins(inRange_1, tmp, 1.0f, 1);
-        PipeBarrier<PIPE_V>();
-        DataCopy(inRange, inRange_1, BLOCK_B32);
+        Mins(inRange, tmp, 1.0f, 1);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -246,7 +236,6 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> inRangeQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> inRangeBuf;
     GlobalTensor<float> inRangePartsGm;
     GlobalTensor<float> inRangeGm;
     int64_t blocks = 0;

@@ -3,15 +3,15 @@
  *
  * Signature  integer_max_1(x, outParts, N)
  *            int32_t x[N], int32_t outParts[48], int64_t N
- * Tiling     outBuf 512 + lanesBuf 256 + xQueue 2 x 90112 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 +
- *            tmpBuf_4 512 + tmpBuf_5 256 + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 +
- *            outQueue 512 + rowSpreadBuf 256 = 185352 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 90112 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 + tmpBuf_4 512 +
+ *            tmpBuf_5 256 + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 + outQueue 512 +
+ *            rowSpreadBuf 256 = 184840 B of UB
  *
  * Signature  integer_max_2(out, outParts, N)
  *            int32_t out[], int32_t outParts[48], int64_t N
- * Tiling     outBuf 512 + partsQueue 2 x 256 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 + tmpBuf_4 512 +
- *            tmpBuf_5 256 + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 + outQueue 512 +
- *            rowSpreadBuf 256 = 5384 B of UB
+ * Tiling     partsQueue 2 x 256 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 + tmpBuf_4 512 + tmpBuf_5 256
+ *            + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 + outQueue 512 + rowSpreadBuf 256
+ *            = 4872 B of UB
  */
 #include "kernel_operator.h"
 
@@ -45,7 +45,6 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(outBuf, 128 * sizeof(int32_t));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(int32_t));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
@@ -160,11 +159,8 @@ private:
         PipeBarrier<PIPE_V>();
         Cast(tmp_9, tmp_7, RoundMode::CAST_RINT, 1);
         Muls(tmp_8, tmp_8, 65536, 1);
-        LocalTensor<int32_t> out_1 = outBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Add(out_1, tmp_8, tmp_9, 1);
-        PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B32);
+        Add(out, tmp_8, tmp_9, 1);
         outQueue.EnQue(out);
     }
 
@@ -178,7 +174,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> outBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> tmpBuf_1;
@@ -217,7 +212,6 @@ public:
         const int64_t quotient = CeilDiv<int64_t>(N, 128);
         const int64_t least = quotient < 48 ? quotient : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(outBuf, 128 * sizeof(int32_t));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, 64 * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf_1, 64 * sizeof(int32_t));
@@ -297,11 +291,8 @@ private:
         PipeBarrier<PIPE_V>();
         Cast(tmp_9, tmp_7, RoundMode::CAST_RINT, 1);
         Muls(tmp_8, tmp_8, 65536, 1);
-        LocalTensor<int32_t> out_1 = outBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Add(out_1, tmp_8, tmp_9, 1);
-        PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B32);
+        Add(out, tmp_8, tmp_9, 1);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }
@@ -316,7 +307,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> outBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> tmpBuf_1;
     TBuf<TPosition::VECCALC> tmpBuf_2;

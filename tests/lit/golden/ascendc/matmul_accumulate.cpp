@@ -12,10 +12,14 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_K = 128;    // depth in L1
-constexpr int64_t TILE_K0 = 32;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
+constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // A size in whole units.
 template <typename T>
@@ -77,8 +81,8 @@ public:
             const int64_t beside = 1024 - jj;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < 176 ? beside : 176;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             for (int64_t k = 0; k < 1024; k += TILE_K) {
                 const int64_t left = 1024 - k;
@@ -115,8 +119,8 @@ private:
     {
         LocalTensor<float> bL1 = bL1Queue.AllocTensor<float>();
         const int64_t start = k * 1024 + jj;
-        for (int64_t row = 0; row < depth; row += 16) {
-            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * 1024], 16, columns, 1024, 16);
+        for (int64_t row = 0; row < depth; row += FRACTAL) {
+            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * 1024], FRACTAL, columns, 1024, FRACTAL);
         }
         bL1Queue.EnQue(bL1);
     }
@@ -124,8 +128,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& aL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> aL0 = aL0Queue.AllocTensor<float>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -133,7 +137,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(aL0[column * 128], aL1[(kk + column * 8) * rowsPadded], load);
+            LoadData(aL0[column * FRACTAL_B32], aL1[(kk + column * BLOCK_B32) * rowsPadded], load);
         }
         aL0Queue.EnQue(aL0);
     }
@@ -141,7 +145,7 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& bL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> bL0 = bL0Queue.AllocTensor<float>();
-        const int64_t squares = columnsPadded / 16;
+        const int64_t squares = columnsPadded / FRACTAL;
         const int64_t gap = squares - 1;
         LoadData2dTransposeParams load;
         load.startIndex = 0;
@@ -149,7 +153,7 @@ private:
         load.srcStride = 1;
         load.dstGap = 0;
         load.dstFracGap = static_cast<uint16_t>(gap);
-        for (int64_t row = 0; row < step; row += 16) {
+        for (int64_t row = 0; row < step; row += FRACTAL) {
             LoadDataWithTranspose(bL0[row * columnsPadded], bL1[(kk + row) * columnsPadded], load);
         }
         bL0Queue.EnQue(bL0);
@@ -166,7 +170,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, aL0, bL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         aL0Queue.FreeTensor(aL0);

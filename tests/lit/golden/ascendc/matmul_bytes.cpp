@@ -12,13 +12,17 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 512;    // depth in L1
-constexpr int64_t TILE_K0 = 128;   // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t SQUARE = 32;        // side of a square of bytes that is turned at once
+constexpr int64_t TILE_K = 512;       // depth in L1
+constexpr int64_t BLOCK_B8 = 32;      // elements of 1 B in a block of 32 B
+constexpr int64_t TILE_K0 = 128;      // depth in L0
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -82,7 +86,7 @@ public:
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
         pieces = down * across;
@@ -99,8 +103,8 @@ public:
             const int64_t beside = N - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 32);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 32);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, SQUARE);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, SQUARE);
             LocalTensor<int32_t> sum = sumQueue.AllocTensor<int32_t>();
             if (K == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -108,7 +112,7 @@ public:
             for (int64_t k = 0; k < K; k += TILE_K) {
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 32);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, SQUARE);
                 CopyA(i, rows, rowsPadded, k, depth, depthPadded);
                 LocalTensor<int8_t> aL1 = aL1Queue.DeQue<int8_t>();
                 CopyB(j, columns, columnsPadded, k, depth, depthPadded);
@@ -133,11 +137,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<int32_t>& sum)
     {
         LocalTensor<int8_t> aL0Zero = aL0Queue.AllocTensor<int8_t>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, static_cast<half>(0.0f));
+        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                              static_cast<half>(0.0f));
         InitConstValue(aL0Zero.ReinterpretCast<half>(), zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<int8_t> bL0Zero = bL0Queue.AllocTensor<int8_t>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0,
+        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
                                                 static_cast<half>(0.0f));
         InitConstValue(bL0Zero.ReinterpretCast<half>(), zero_1);
         bL0Queue.EnQue(bL0Zero);
@@ -159,10 +164,10 @@ private:
         LocalTensor<int8_t> aL1 = aL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(aL1, aGm[k * M + i], depth, rows, M, depthPadded);
         if (depth < depthPadded) {
-            const InitConstValueParams<half> zero(static_cast<uint16_t>(rowsPadded / 32),
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(rowsPadded / BLOCK_B8),
                                                   static_cast<uint16_t>(depthPadded - depth),
                                                   static_cast<uint16_t>(depth), static_cast<half>(0.0f));
-            InitConstValue(aL1[depth * 32].ReinterpretCast<half>(), zero);
+            InitConstValue(aL1[depth * BLOCK_B8].ReinterpretCast<half>(), zero);
         }
         aL1Queue.EnQue(aL1);
     }
@@ -173,10 +178,10 @@ private:
         LocalTensor<int8_t> bL1 = bL1Queue.AllocTensor<int8_t>();
         CopyNdToNz<int8_t>(bL1, bGm[k * N + j], depth, columns, N, depthPadded);
         if (depth < depthPadded) {
-            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / 32),
+            const InitConstValueParams<half> zero(static_cast<uint16_t>(columnsPadded / BLOCK_B8),
                                                   static_cast<uint16_t>(depthPadded - depth),
                                                   static_cast<uint16_t>(depth), static_cast<half>(0.0f));
-            InitConstValue(bL1[depth * 32].ReinterpretCast<half>(), zero);
+            InitConstValue(bL1[depth * BLOCK_B8].ReinterpretCast<half>(), zero);
         }
         bL1Queue.EnQue(bL1);
     }
@@ -185,9 +190,9 @@ private:
                                  int64_t step)
     {
         LocalTensor<int8_t> aL0 = aL0Queue.AllocTensor<int8_t>();
-        const int64_t groups = step / 32;
-        const int64_t squares = rowsPadded / 32;
-        const int64_t stride = depthPadded / 32;
+        const int64_t groups = step / BLOCK_B8;
+        const int64_t squares = rowsPadded / SQUARE;
+        const int64_t stride = depthPadded / SQUARE;
         const int64_t gap = groups - 1;
         const int64_t wideGap = groups * 2 - 1;
         LoadData2dTransposeParams load;
@@ -196,8 +201,8 @@ private:
         load.srcStride = static_cast<uint16_t>(stride);
         load.dstGap = static_cast<uint16_t>(wideGap);
         load.dstFracGap = static_cast<uint16_t>(gap);
-        for (int64_t row = 0; row < step; row += 32) {
-            LoadDataWithTranspose(aL0[row * 16], aL1[(kk + row) * 32], load);
+        for (int64_t row = 0; row < step; row += SQUARE) {
+            LoadDataWithTranspose(aL0[row * FRACTAL], aL1[(kk + row) * BLOCK_B8], load);
         }
         aL0Queue.EnQue(aL0);
     }
@@ -206,16 +211,16 @@ private:
                                  int64_t step)
     {
         LocalTensor<int8_t> bL0 = bL0Queue.AllocTensor<int8_t>();
-        const int64_t squares = columnsPadded / 32;
-        const int64_t stride = depthPadded / 32;
+        const int64_t squares = columnsPadded / SQUARE;
+        const int64_t stride = depthPadded / SQUARE;
         LoadData2dTransposeParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(squares);
         load.srcStride = static_cast<uint16_t>(stride);
         load.dstGap = 1;
         load.dstFracGap = 0;
-        for (int64_t row = 0; row < step; row += 32) {
-            LoadDataWithTranspose(bL0[row * columnsPadded], bL1[(kk + row) * 32], load);
+        for (int64_t row = 0; row < step; row += SQUARE) {
+            LoadDataWithTranspose(bL0[row * columnsPadded], bL1[(kk + row) * BLOCK_B8], load);
         }
         bL0Queue.EnQue(bL0);
     }
@@ -231,7 +236,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, aL0, bL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         aL0Queue.FreeTensor(aL0);

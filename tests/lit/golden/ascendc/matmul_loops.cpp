@@ -12,13 +12,17 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 128;    // depth in L1
-constexpr int64_t TILE_K0 = 32;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -82,7 +86,7 @@ public:
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
         pieces = down * across;
@@ -99,8 +103,8 @@ public:
             const int64_t beside = N - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             if (K == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -108,7 +112,7 @@ public:
             for (int64_t k = 0; k < K; k += TILE_K) {
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(i, rows, rowsPadded, k, depth, depthPadded);
                 LocalTensor<float> aL1 = aL1Queue.DeQue<float>();
                 CopyB(j, columns, columnsPadded, k, depth);
@@ -133,11 +137,11 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> aL0Zero = aL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(aL0Zero, zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<float> bL0Zero = bL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(bL0Zero, zero_1);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<float> aL0 = aL0Queue.DeQue<float>();
@@ -157,7 +161,7 @@ private:
     {
         LocalTensor<float> aL1 = aL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(aL1, aGm[i * K + k], rows, depth, K, rowsPadded);
-        const int64_t filled = RoundUp<int64_t>(depth, 8);
+        const int64_t filled = RoundUp<int64_t>(depth, BLOCK_B32);
         if (filled < depthPadded) {
             const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded), 0, 0.0f);
             InitConstValue(aL1[filled * rowsPadded], zero);
@@ -169,16 +173,17 @@ private:
     {
         LocalTensor<float> bL1 = bL1Queue.AllocTensor<float>();
         const int64_t start = k * N + j;
-        for (int64_t row = 0; row < depth; row += 16) {
+        for (int64_t row = 0; row < depth; row += FRACTAL) {
             const int64_t below = depth - row;
-            const int64_t rows = below < 16 ? below : 16;
-            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * N], rows, columns, N, 16);
+            const int64_t rows = below < FRACTAL ? below : FRACTAL;
+            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * N], rows, columns, N, FRACTAL);
         }
-        const int64_t left = depth % 16;
+        const int64_t left = depth % FRACTAL;
         if (left > 0) {
-            const InitConstValueParams<float> zero(static_cast<uint16_t>(columnsPadded / 8),
-                                                   static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left), 0.0f);
-            InitConstValue(bL1[(depth - left) * columnsPadded + left * 8], zero);
+            const InitConstValueParams<float> zero(static_cast<uint16_t>(columnsPadded / BLOCK_B32),
+                                                   static_cast<uint16_t>(FRACTAL - left), static_cast<uint16_t>(left),
+                                                   0.0f);
+            InitConstValue(bL1[(depth - left) * columnsPadded + left * BLOCK_B32], zero);
         }
         bL1Queue.EnQue(bL1);
     }
@@ -186,8 +191,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& aL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> aL0 = aL0Queue.AllocTensor<float>();
-        const int64_t fractals = rowsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = rowsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         const int64_t gap = groups - 1;
         LoadData2DParams load;
         load.startIndex = 0;
@@ -195,7 +200,7 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         for (int64_t column = 0; column < groups; ++column) {
-            LoadData(aL0[column * 128], aL1[(kk + column * 8) * rowsPadded], load);
+            LoadData(aL0[column * FRACTAL_B32], aL1[(kk + column * BLOCK_B32) * rowsPadded], load);
         }
         aL0Queue.EnQue(aL0);
     }
@@ -203,7 +208,7 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& bL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> bL0 = bL0Queue.AllocTensor<float>();
-        const int64_t squares = columnsPadded / 16;
+        const int64_t squares = columnsPadded / FRACTAL;
         const int64_t gap = squares - 1;
         LoadData2dTransposeParams load;
         load.startIndex = 0;
@@ -211,7 +216,7 @@ private:
         load.srcStride = 1;
         load.dstGap = 0;
         load.dstFracGap = static_cast<uint16_t>(gap);
-        for (int64_t row = 0; row < step; row += 16) {
+        for (int64_t row = 0; row < step; row += FRACTAL) {
             LoadDataWithTranspose(bL0[row * columnsPadded], bL1[(kk + row) * columnsPadded], load);
         }
         bL0Queue.EnQue(bL0);
@@ -228,7 +233,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, aL0, bL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         aL0Queue.FreeTensor(aL0);

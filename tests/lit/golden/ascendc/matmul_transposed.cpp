@@ -12,13 +12,16 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE_M = 128;    // rows of a block of the result
-constexpr int64_t TILE_N = 256;    // most columns of a block of the result
-constexpr int64_t CORES = 24;      // of the device
-constexpr int64_t FRACTAL = 16;    // rows and columns of a fractal
-constexpr int64_t TILE_K = 128;    // depth in L1
-constexpr int64_t TILE_K0 = 32;    // depth in L0
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_M = 128;       // rows of a block of the result
+constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int64_t CORES = 24;         // of the device
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
+constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
 template <typename T>
@@ -82,7 +85,7 @@ public:
         const int64_t share = places / (down > 1 ? down : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(N, wanted), FRACTAL);
-        const int64_t wide = even > 64 ? even : 64;
+        const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(N, width);
         pieces = down * across;
@@ -99,8 +102,8 @@ public:
             const int64_t beside = N - j;
             const int64_t rows = below < TILE_M ? below : TILE_M;
             const int64_t columns = beside < width ? beside : width;
-            const int64_t rowsPadded = RoundUp<int64_t>(rows, 16);
-            const int64_t columnsPadded = RoundUp<int64_t>(columns, 16);
+            const int64_t rowsPadded = RoundUp<int64_t>(rows, FRACTAL);
+            const int64_t columnsPadded = RoundUp<int64_t>(columns, FRACTAL);
             LocalTensor<float> sum = sumQueue.AllocTensor<float>();
             if (K == 0) {
                 Clear(rowsPadded, columnsPadded, sum);
@@ -108,7 +111,7 @@ public:
             for (int64_t k = 0; k < K; k += TILE_K) {
                 const int64_t left = K - k;
                 const int64_t depth = left < TILE_K ? left : TILE_K;
-                const int64_t depthPadded = RoundUp<int64_t>(depth, 16);
+                const int64_t depthPadded = RoundUp<int64_t>(depth, FRACTAL);
                 CopyA(i, rows, rowsPadded, k, depth);
                 LocalTensor<float> aL1 = aL1Queue.DeQue<float>();
                 CopyB(j, columns, columnsPadded, k, depth, depthPadded);
@@ -133,11 +136,11 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> aL0Zero = aL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(aL0Zero, zero);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<float> bL0Zero = bL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / 16), 0, 0.0f);
+        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
         InitConstValue(bL0Zero, zero_1);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<float> aL0 = aL0Queue.DeQue<float>();
@@ -156,16 +159,17 @@ private:
     {
         LocalTensor<float> aL1 = aL1Queue.AllocTensor<float>();
         const int64_t start = k * M + i;
-        for (int64_t row = 0; row < depth; row += 16) {
+        for (int64_t row = 0; row < depth; row += FRACTAL) {
             const int64_t below = depth - row;
-            const int64_t rows_1 = below < 16 ? below : 16;
-            CopyNdToNz<float>(aL1[row * rowsPadded], aGm[start + row * M], rows_1, rows, M, 16);
+            const int64_t rows_1 = below < FRACTAL ? below : FRACTAL;
+            CopyNdToNz<float>(aL1[row * rowsPadded], aGm[start + row * M], rows_1, rows, M, FRACTAL);
         }
-        const int64_t left = depth % 16;
+        const int64_t left = depth % FRACTAL;
         if (left > 0) {
-            const InitConstValueParams<float> zero(static_cast<uint16_t>(rowsPadded / 8),
-                                                   static_cast<uint16_t>(16 - left), static_cast<uint16_t>(left), 0.0f);
-            InitConstValue(aL1[(depth - left) * rowsPadded + left * 8], zero);
+            const InitConstValueParams<float> zero(static_cast<uint16_t>(rowsPadded / BLOCK_B32),
+                                                   static_cast<uint16_t>(FRACTAL - left), static_cast<uint16_t>(left),
+                                                   0.0f);
+            InitConstValue(aL1[(depth - left) * rowsPadded + left * BLOCK_B32], zero);
         }
         aL1Queue.EnQue(aL1);
     }
@@ -175,7 +179,7 @@ private:
     {
         LocalTensor<float> bL1 = bL1Queue.AllocTensor<float>();
         CopyNdToNz<float>(bL1, bGm[j * K + k], columns, depth, K, columnsPadded);
-        const int64_t filled = RoundUp<int64_t>(depth, 8);
+        const int64_t filled = RoundUp<int64_t>(depth, BLOCK_B32);
         if (filled < depthPadded) {
             const InitConstValueParams<float> zero(1, static_cast<uint16_t>(columnsPadded), 0, 0.0f);
             InitConstValue(bL1[filled * columnsPadded], zero);
@@ -186,8 +190,8 @@ private:
     __aicore__ inline void LoadA(int64_t rowsPadded, const LocalTensor<float>& aL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> aL0 = aL0Queue.AllocTensor<float>();
-        const int64_t groups = step / 8;
-        const int64_t squares = rowsPadded / 16;
+        const int64_t groups = step / BLOCK_B32;
+        const int64_t squares = rowsPadded / FRACTAL;
         const int64_t gap = groups - 1;
         LoadData2dTransposeParams load;
         load.startIndex = 0;
@@ -195,8 +199,8 @@ private:
         load.srcStride = 1;
         load.dstGap = static_cast<uint16_t>(gap);
         load.dstFracGap = 0;
-        for (int64_t row = 0; row < step; row += 16) {
-            LoadDataWithTranspose(aL0[row * 16], aL1[(kk + row) * rowsPadded], load);
+        for (int64_t row = 0; row < step; row += FRACTAL) {
+            LoadDataWithTranspose(aL0[row * FRACTAL], aL1[(kk + row) * rowsPadded], load);
         }
         aL0Queue.EnQue(aL0);
     }
@@ -204,8 +208,8 @@ private:
     __aicore__ inline void LoadB(int64_t columnsPadded, const LocalTensor<float>& bL1, int64_t kk, int64_t step)
     {
         LocalTensor<float> bL0 = bL0Queue.AllocTensor<float>();
-        const int64_t fractals = columnsPadded / 16;
-        const int64_t groups = step / 8;
+        const int64_t fractals = columnsPadded / FRACTAL;
+        const int64_t groups = step / BLOCK_B32;
         LoadData2DParams load;
         load.startIndex = 0;
         load.repeatTimes = static_cast<uint8_t>(groups * fractals);
@@ -226,7 +230,7 @@ private:
         product.k = static_cast<uint16_t>(step);
         product.cmatrixInitVal = fresh;
         Mmad(sum, aL0, bL0, product);
-        if (rowsPadded / 16 * (columnsPadded / 16) < 10) {
+        if (rowsPadded / FRACTAL * (columnsPadded / FRACTAL) < FEW_FRACTALS) {
             PipeBarrier<PIPE_M>();
         }
         aL0Queue.FreeTensor(aL0);

@@ -3,7 +3,7 @@
  *
  * Signature  prefix_sum_1(x, oParts, N)
  *            float x[N], float oParts[48], int64_t N
- * Tiling     totalBuf 512 + lanesBuf 256 + xQueue 2 x 92160 + totalQueue 512 = 185600 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 92160 + totalQueue 512 = 185088 B of UB
  *
  * Signature  prefix_sum_2(x, o, oParts, N)
  *            float x[N], float o[N], float oParts[48], int64_t N
@@ -19,8 +19,8 @@ constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while 
 constexpr int64_t TILE = 23040;              // most elements at once
 constexpr int64_t LINE_B32 = 128;            // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
-constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
 constexpr int64_t PREFIX_SUM_2_TILE = 6400;  // most elements at once
+constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -37,7 +37,6 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(totalBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -101,11 +100,8 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> total = totalQueue.AllocTensor<float>();
-        LocalTensor<float> total_1 = totalBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(total_1, lanes, LANES_B32, 1, 1, 1, 8);
-        PipeBarrier<PIPE_V>();
-        DataCopy(total, total_1, BLOCK_B32);
+        WholeReduceSum(total, lanes, LANES_B32, 1, 1, 1, 8);
         totalQueue.EnQue(total);
     }
 
@@ -119,7 +115,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> totalQueue;
-    TBuf<TPosition::VECCALC> totalBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> oPartsGm;

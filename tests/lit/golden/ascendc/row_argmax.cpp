@@ -8,9 +8,9 @@
  *
  * Signature  row_argmax_2(x, out, best, R, C)
  *            float x[R, C], int64_t out[R], float best[R], int64_t R, int64_t C
- * Tiling     bestBuf 512 + tmpBuf 512 + tmpBuf_1 512 + outBuf 1024 + lanesBuf 256 + xQueue 2 x 44032 + lanesBuf_1 256 +
- *            i1Buf 44032 + maskBuf 1376 + tmpBuf_2 44032 + maskBuf_1 1376 + bestSpreadBuf 256 + bestQueue 512 +
- *            outQueue 1024 = 183744 B of UB
+ * Tiling     bestBuf 512 + tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + xQueue 2 x 44032 + lanesBuf_1 256 + i1Buf 44032 +
+ *            maskBuf 1376 + tmpBuf_2 44032 + maskBuf_1 1376 + bestSpreadBuf 256 + outQueue 1024 + bestQueue 512 =
+ *            182720 B of UB
  */
 #include "kernel_operator.h"
 
@@ -23,7 +23,6 @@ constexpr int64_t MAX_ROWS = 248;             // most rows at once
 constexpr int64_t LANES_B32 = 64;             // elements of 4 B in a repeat of 256 B
 constexpr int64_t WORD_BITS = 16;             // of the words that masks are combined in
 constexpr int64_t ROW_ARGMAX_2_TILE = 11008;  // most elements at once
-constexpr int64_t BLOCK_B64 = 4;              // elements of 8 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -232,7 +231,6 @@ public:
         pipe->InitBuffer(bestBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(int32_t));
-        pipe->InitBuffer(outBuf, 128 * sizeof(int64_t));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_ARGMAX_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -242,8 +240,8 @@ public:
         pipe->InitBuffer(tmpBuf_2, ROW_ARGMAX_2_TILE * sizeof(float));
         pipe->InitBuffer(maskBuf_1, ROW_ARGMAX_2_TILE / 8);
         pipe->InitBuffer(bestSpreadBuf, 64 * sizeof(float));
-        pipe->InitBuffer(bestQueue, 1, 128 * sizeof(float));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int64_t));
+        pipe->InitBuffer(bestQueue, 1, 128 * sizeof(float));
         bestGm.SetGlobalBuffer((__gm__ float*)best);
         outGm.SetGlobalBuffer((__gm__ int64_t*)out);
     }
@@ -358,13 +356,10 @@ private:
         LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
         PipeBarrier<PIPE_V>();
         Cast(tmp_1, tmp, RoundMode::CAST_TRUNC, 1);
-        LocalTensor<int64_t> out_1 = outBuf.Get<int64_t>();
         PipeBarrier<PIPE_V>();
-        Cast(out_1, tmp_1, RoundMode::CAST_NONE, 1);
+        Cast(out, tmp_1, RoundMode::CAST_NONE, 1);
         LocalTensor<float> best_1 = bestBuf.Get<float>();
         DataCopy(best, best_1, BLOCK_B32);
-        PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B64);
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
     }
@@ -382,12 +377,11 @@ private:
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
-    TQue<TPosition::VECOUT, 1> bestQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
+    TQue<TPosition::VECOUT, 1> bestQueue;
     TBuf<TPosition::VECCALC> bestBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> outBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> lanesBuf_1;
     TBuf<TPosition::VECCALC> i1Buf;

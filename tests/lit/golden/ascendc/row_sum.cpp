@@ -7,7 +7,7 @@
  *
  * Signature  row_sum_2(x, out, R, C)
  *            float x[R, C], float out[R], int64_t R, int64_t C
- * Tiling     outBuf 512 + lanesBuf 256 + xQueue 2 x 92160 + outQueue 512 = 185600 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 92160 + outQueue 512 = 185088 B of UB
  */
 #include "kernel_operator.h"
 
@@ -143,7 +143,6 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(outBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -199,11 +198,9 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> out_1 = outBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
+        WholeReduceSum(out, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B32);
         outQueue.EnQue(out);
     }
 
@@ -217,7 +214,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> outBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> outGm;

@@ -3,11 +3,11 @@
  *
  * Signature  total_1(x, outParts, N)
  *            float x[N], float outParts[48], int64_t N
- * Tiling     outBuf 512 + lanesBuf 256 + xQueue 2 x 92160 + outQueue 512 = 185600 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 92160 + outQueue 512 = 185088 B of UB
  *
  * Signature  total_2(out, outParts, N)
  *            float out[], float outParts[48], int64_t N
- * Tiling     outBuf 512 + partsQueue 2 x 256 + outQueue 512 = 1536 B of UB
+ * Tiling     partsQueue 2 x 256 + outQueue 512 = 1024 B of UB
  */
 #include "kernel_operator.h"
 
@@ -17,7 +17,6 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t TILE = 23040;    // most elements at once
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
-constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -34,7 +33,6 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(outBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
@@ -98,11 +96,8 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> out_1 = outBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(out_1, lanes, LANES_B32, 1, 1, 1, 8);
-        PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B32);
+        WholeReduceSum(out, lanes, LANES_B32, 1, 1, 1, 8);
         outQueue.EnQue(out);
     }
 
@@ -116,7 +111,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> outBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> outPartsGm;
@@ -143,7 +137,6 @@ public:
         const int64_t quotient = CeilDiv<int64_t>(N, 128);
         const int64_t least = quotient < 48 ? quotient : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(outBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ float*)outParts);
@@ -171,10 +164,7 @@ private:
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> out_1 = outBuf.Get<float>();
-        WholeReduceSum(out_1, parts, blocks, 1, 1, 1, 8);
-        PipeBarrier<PIPE_V>();
-        DataCopy(out, out_1, BLOCK_B32);
+        WholeReduceSum(out, parts, blocks, 1, 1, 1, 8);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }
@@ -189,7 +179,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> outBuf;
     GlobalTensor<float> outPartsGm;
     GlobalTensor<float> outGm;
     int64_t blocks = 0;

@@ -3,7 +3,7 @@
  *
  * Signature  triangle(a, s, N)
  *            float a[N, N], float s[N], int64_t N
- * Tiling     tmpBuf 512 + sBuf 512 + lanesBuf 256 + aQueue 2 x 92160 + sQueue 512 = 186112 B of UB
+ * Tiling     tmpBuf 512 + lanesBuf 256 + aQueue 2 x 92160 + sQueue 512 = 185600 B of UB
  */
 #include "kernel_operator.h"
 
@@ -12,7 +12,6 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE = 23040;    // most elements at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
-constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 class KernelTriangle {
 public:
@@ -24,7 +23,6 @@ public:
         id = GetBlockIdx();
         blocks = GetBlockNum();
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(sBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
@@ -86,11 +84,8 @@ private:
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
-        LocalTensor<float> s_1 = sBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Sqrt(s_1, tmp, 1);
-        PipeBarrier<PIPE_V>();
-        DataCopy(s, s_1, BLOCK_B32);
+        Sqrt(s, tmp, 1);
         sQueue.EnQue(s);
     }
 
@@ -105,7 +100,6 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
     TQue<TPosition::VECOUT, 1> sQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> sBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     GlobalTensor<float> aGm;
     GlobalTensor<float> sGm;

@@ -7,8 +7,8 @@
  *
  * Signature  two_sums_2(a, x, y, M, N)
  *            float a[M, N], float x[N], float y[M], int64_t M, int64_t N
- * Tiling     tmpBuf 512 + tmpBuf_1 512 + yBuf 512 + lanesBuf 256 + lanesBuf_1 256 + aQueue 2 x 45056 + xQueue 2 x 45056
- *            + yQueue 512 = 182784 B of UB
+ * Tiling     tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + lanesBuf_1 256 + aQueue 2 x 45056 + xQueue 2 x 45056 + yQueue
+ *            512 = 182272 B of UB
  */
 #include "kernel_operator.h"
 
@@ -181,7 +181,6 @@ public:
         end = first + length;
         pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
         pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
-        pipe->InitBuffer(yBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TWO_SUMS_2_TILE * sizeof(float));
@@ -261,11 +260,8 @@ private:
         LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
         LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
         WholeReduceSum(tmp_1, lanes_1, LANES_B32, 1, 1, 1, 8);
-        LocalTensor<float> y_1 = yBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Sub(y_1, tmp, tmp_1, 1);
-        PipeBarrier<PIPE_V>();
-        DataCopy(y, y_1, BLOCK_B32);
+        Sub(y, tmp, tmp_1, 1);
         yQueue.EnQue(y);
     }
 
@@ -282,7 +278,6 @@ private:
     TQue<TPosition::VECOUT, 1> yQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> yBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> lanesBuf_1;
     GlobalTensor<float> aGm;
