@@ -16,7 +16,8 @@ _ABSENT = object()
 
 
 class Dependency(Record):
-    """One value that was read: `kind` is `"global"`, `"closure"`, `"attribute"` or `"source"`.
+    """One value that was read: `kind` is `"global"`, `"closure"`, `"attribute"`, `"source"` or
+    `"defaults"`.
 
     `fingerprint` is the same in every process for equal values and tells `1`, `True` and `1.0` apart.
     """
@@ -30,14 +31,14 @@ class Dependency(Record):
     def still_valid(self) -> bool:
         """Whether reading again would give the same value."""
         now = self.read()
-        if now is self.value and not _holds_list(now):
+        if now is self.value and not _may_change(now):
             return True
         return type(now) is type(self.value) and is_plain(now) and fingerprint(now) == self.fingerprint
 
     @property
-    def holds_list(self) -> bool:
+    def may_change(self) -> bool:
         """Whether the value may change while it stays the same object."""
-        return _holds_list(self.value)
+        return _may_change(self.value)
 
     def current(self) -> Any:
         """The very value that was read as long as it is valid, and something else after a change."""
@@ -100,6 +101,16 @@ class Dependencies:
             lambda: None if function is None else function.__code__,
             source.fingerprint,
         )
+        if function is not None and (function.__defaults__ or function.__kwdefaults__):
+            self._read_defaults(source, function)
+
+    def _read_defaults(self, source: KernelSource, function: types.FunctionType) -> None:
+        def defaults() -> Any:
+            named = tuple((function.__kwdefaults__ or {}).values())
+            return (function.__defaults__, named) if named and is_plain(named) else function.__defaults__
+
+        path = f"{source.file}:{source.name}"
+        self._note((id(source.node), "defaults"), "defaults", path, defaults(), defaults)
 
     def _note(
         self,
@@ -149,9 +160,18 @@ def _object_fingerprint(value: Any) -> str:
     return f"{module}.{name}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
 
 
-def _holds_list(value: Any) -> bool:
-    """Whether a value may have changed while it stayed the same object."""
-    return isinstance(value, list) or (isinstance(value, tuple) and any(map(_holds_list, value)))
+def _may_change(value: Any) -> bool:
+    """Whether a value may have changed while it stayed the same object: a list, an array of one number."""
+    if isinstance(value, tuple):
+        return any(map(_may_change, value))
+    return isinstance(value, list) or (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two objects are one value: what a property computes is a new object each time."""
+    if isinstance(a, types.CodeType):
+        return a is b
+    return type(a) is type(b) and is_plain(a) and fingerprint(a) == fingerprint(b)
 
 
 def is_plain(value: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.text_globals import text_globals
 from pyasc.frontend.unchanged import FUTURE_FLAGS, in_file, is_unchanged, matching_lambdas
+from pyasc.frontend.wrappers import is_transparent
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.ir.location import UNKNOWN, Location
 
@@ -43,7 +44,15 @@ class KernelSource:
     @staticmethod
     def from_function(function: Callable[..., Any]) -> KernelSource:
         """The source of a Python function. Raises CompileError when it cannot be found or has changed."""
-        function = _unwrapped(function)
+        while hasattr(function, "__wrapped__"):
+            if not is_transparent(function, lambda each: KernelSource._of_plain(each).node):
+                raise _decorated(function)
+            function = function.__wrapped__  # pyright: ignore[reportFunctionMemberAccess]
+        return KernelSource._of_plain(function)
+
+    @staticmethod
+    def _of_plain(function: Callable[..., Any]) -> KernelSource:
+        """The source of a function, whatever it wraps."""
         if not isinstance(function, types.FunctionType):
             raise _trouble("PA0104", f"{function!r} is not a Python function")
         code = function.__code__
@@ -218,11 +227,16 @@ def _too_deep(loc: Location) -> CompileError:
     return _trouble("PA0702", "this text nests too deeply to be read", loc)
 
 
-def _unwrapped(function: Any) -> Any:
-    """The function below decorators that keep it in `__wrapped__`."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
+def _decorated(function: Any) -> CompileError:
+    code = getattr(function, "__code__", None)
+    line = code.co_firstlineno if code is not None else 0
+    start = Location(code.co_filename, line, 0, line, 0) if code is not None else UNKNOWN
+    return _trouble(
+        "PA0104",
+        f"a decorator changes what `{function.__name__}` does",
+        start,
+        hint="put it above @asc.kernel, or write what it does into the kernel",
+    )
 
 
 def _parse_function(

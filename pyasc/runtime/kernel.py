@@ -152,6 +152,7 @@ class Kernel:
             from pyasc.frontend.signature import parse_signature
 
             dependencies = Dependencies()
+            dependencies.read_source(self.source_code)
             known = self._signature = (parse_signature(self.source_code, dependencies), dependencies)
         return known[0]
 

@@ -237,9 +237,13 @@ class _Writer:
             self.lines += [f"if {' or '.join(tests)}:", "    return _MISS"]
 
     def _watched(self) -> None:
+        from pyasc.frontend.dependencies import alike
+
+        self.names["_alike"] = alike
         for number, (read, value) in enumerate(self.entry.watched):
             self.names |= {f"_read{number}": read, f"_was{number}": value}
-        self._miss_if(f"_read{number}() is not _was{number}" for number in range(len(self.entry.watched)))
+            pair = f"_read{number}(), _was{number}"
+            self._miss_if([f"{pair.replace(', ', ' is not ')} and not _alike({pair})"])
 
     def _types(self) -> None:
         for param in self.given:

@@ -101,7 +101,7 @@ class Specialisation:
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 
     def _watch(self, dependency: Dependency) -> Watched:
-        if dependency.holds_list:
+        if dependency.may_change:
             # A list is the same object after a change.
             return dependency.current, dependency.value
         file, _, name = dependency.path.rpartition(":")

@@ -149,6 +149,28 @@ class TestFunctions:
         same(outside(X), X * 2)
         same(inside(X), X * 2)
 
+    def test_a_decorator_below_that_does_more_is_refused(self) -> None:
+        def hundredfold(f: Any) -> Any:
+            @functools.wraps(f)
+            def wrapper(*args: Any) -> Any:
+                return f(*args) * 100
+
+            return wrapper
+
+        @asc.kernel
+        @hundredfold
+        def inside(a):
+            return a * 2
+
+        @hundredfold
+        def helper(a):
+            return a + 1
+
+        for kernel in (inside, asc.kernel(lambda a: helper(a))):
+            with pytest.raises(asc.CompileError, match=r"changes what `(inside|helper)` does"):
+                kernel(X)
+        same(hundredfold(asc.kernel(lambda a: a + 1))(X), (X + 1) * 100)
+
     def test_keyword_only_and_positional_only(self) -> None:
         @asc.kernel
         def k(a, /, b: float = 2.0, *, c: float = 1.0):
@@ -381,6 +403,56 @@ class TestFreshness:
             for _ in range(2):
                 same(k(X), X * value)
                 same(through(X), X * value)
+
+    def test_an_array_of_one_number_changed_in_place(self) -> None:
+        number = np.array(2.5, np.float32)
+
+        @asc.kernel
+        def k(a):
+            return a * number
+
+        for value in (2.5, 4.0):
+            number[...] = value
+            same(k(X), X * np.float32(value))
+
+    def test_defaults_that_change(self) -> None:
+        weights = [2.0]
+
+        def helper(a, w=weights, *, plus=1):
+            return a * w[0] + plus
+
+        @asc.kernel
+        def k(a, scale=3):
+            return helper(a) * scale
+
+        same(k(X), (X * 2 + 1) * 3)
+        weights[0] = 5.0
+        same(k(X), (X * 5 + 1) * 3)
+        helper.__kwdefaults__["plus"] = 2
+        same(k(X), (X * 5 + 2) * 3)
+        assert k.py_func is not None
+        k.py_func.__defaults__ = (4,)  # pyright: ignore[reportFunctionMemberAccess]
+        same(k(X), (X * 5 + 2) * 4)
+
+    def test_a_property_is_read_by_each_call(self) -> None:
+        class Scaling:
+            factor = 2.5
+
+            @property
+            def twice(self) -> float:
+                return self.factor * 2
+
+        scaling = Scaling()
+
+        @asc.kernel
+        def k(a):
+            return a * scaling.twice
+
+        same(k(X), X * 5)
+        same(k(X), X * 5)
+        assert k.cache_info().compilations == 1
+        scaling.factor = 1.5
+        same(k(X), X * 3)
 
     def test_the_number_one_in_three_types(self) -> None:
         @asc.kernel
