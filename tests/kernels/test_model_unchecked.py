@@ -20,7 +20,7 @@ pytestmark = needs_compiler
 
 def _launcher(kernel: Any, check: bool) -> Any:
     lowered = kernel.specialise(kernel.types_of()).lowered("ascend")
-    return model.launcher_of(lowered, model.build_runner(lowered, check))
+    return model.launcher_of(lowered, model.build_runner(lowered, check)).launch
 
 
 def _outcome(launch: Any, arguments: list[Any]) -> list[Any]:

@@ -189,7 +189,11 @@ class KernelLowering:
         for op in self.function.walk():
             match op:
                 case asc.Queue():
-                    type_ = f"TQue<TPosition::{op.position}, {self.buffer_number(op.depth)}>"
+                    name, ends = (
+                        ("TQueBind", (op.position, op.bound)) if op.bound else ("TQue", (op.position,))
+                    )
+                    positions = ", ".join(f"TPosition::{end}" for end in ends)
+                    type_ = f"{name}<{positions}, {self.buffer_number(op.depth)}>"
                     self._member(op.queue, type_, lowered(op.queue.name or "queue"))
                 case asc.Buf():
                     type_ = f"TBuf<TPosition::{op.position}>"

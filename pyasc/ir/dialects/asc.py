@@ -61,10 +61,15 @@ class Pipe(Operation, name="asc.TPipe", traits=[EFFECT]):
 
 
 class Queue(Operation, name="asc.TQue", traits=[EFFECT]):
-    """A queue of LocalTensors between two pipes."""
+    """A queue of LocalTensors between two pipes.
+
+    With `bound`, tensors leave at another position than the one they come in at, and nothing is computed between
+    (TQueBind).
+    """
 
     position: str = attribute(choices=POSITIONS)
     depth: int = attribute(default=1)
+    bound: str = attribute(default="", choices=("", *POSITIONS))
     queue: Value = result(lambda op: OpaqueType("queue", (op.position, op.depth)))
 
 

@@ -26,12 +26,12 @@ from pyasc.passes.analysis.ascend_tensors import (
     elements_of,
     pitch_of,
     space_of,
+    strides_of,
     taken,
     touched,
 )
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
 from pyasc.passes.analysis.row_work import IDENTITIES
-from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, a_block, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -58,6 +58,7 @@ class Box:
 Vector = tile.Elementwise | tile.Cast | tile.Fill | tile.Iota | tile.Broadcast | tile.Reduce | tile.Fold
 Incoming = tile.Copy | tile_lanes.CopyRows
 _METHODS = ("CopyIn", "Compute", "CopyOut")
+_THROUGH = "VECIN VECOUT"
 ROUNDS = 8
 """After how many rounds of a loop with a mask its lanes are looked at: that stalls, and more rounds do no harm."""
 
@@ -92,7 +93,12 @@ class Methods:
             self.at.insert(op.clone(self.phase.mapping))
         if incoming:
             self._copy_in(incoming)
-        self._compute(incoming, outgoing, vector)
+        passing = {buffer_of(op.target) for op in incoming} & {buffer_of(op.source) for op in outgoing}
+        self._compute(
+            [op for op in incoming if buffer_of(op.target) not in passing],
+            [op for op in outgoing if buffer_of(op.source) not in passing],
+            vector,
+        )
         if outgoing:
             self.copy_out(outgoing)
         self.give_back()
@@ -112,7 +118,9 @@ class Methods:
     ) -> None:
         """Queues for what is copied, buffers for the rest."""
         positions = {buffer_of(op.target): "VECIN" for op in incoming}
-        positions |= {buffer_of(op.source): "VECOUT" for op in outgoing}
+        for op in outgoing:
+            passes = buffer_of(op.source) in positions
+            positions[buffer_of(op.source)] = _THROUGH if passes else "VECOUT"
         buffers = [op for op in ops if isinstance(op, tile.Buffer)]
         incoming_buffers = [op for op in buffers if positions.get(op.tile) == "VECIN"]
         packed = sum(op.depth for op in incoming_buffers) > MAX_QUEUES
@@ -133,7 +141,8 @@ class Methods:
             buffer = self.buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
             self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
             return
-        queue = self._queue_of(Resource(position, size, op.depth), f"{op.tile.name}Queue")
+        position, _, bound = position.partition(" ")
+        queue = self._queue_of(Resource(position, size, op.depth, bound), f"{op.tile.name}Queue")
         self.phase.holders[op.tile] = Holder(op.tile, queue, None, position, extent)
 
     def _declare_packed(self, buffers: Sequence[tile.Buffer]) -> None:
@@ -149,7 +158,7 @@ class Methods:
     def _queue_of(self, resource: Resource, name: str) -> Value:
         queue = self._borrow(resource)
         if queue is None:
-            made = asc.Queue(position=resource.position, depth=resource.number)
+            made = asc.Queue(position=resource.position, depth=resource.number, bound=resource.bound)
             queue = self.init.value(made, name)
             amount = index(self.init, resource.bytes)
             self.init.insert(
@@ -255,7 +264,7 @@ class Methods:
     def _box(self, at: Builder, view: mem.View, op: tile.Copy) -> Box:
         """Rows of global memory, or one value a row side by side."""
         tensor = self.phase.global_of(view.ref)
-        strides = _strides(at, view.ref)
+        strides = strides_of(at, view.ref)
         offset = index(at, 0)
         for where, stride in zip(view.offsets, strides, strict=True):
             offset = binary(at, "add", offset, binary(at, "mul", self.phase.value(where), stride))
@@ -274,6 +283,8 @@ class Methods:
     def _compute(
         self, incoming: Sequence[Incoming], outgoing: Sequence[tile.Copy], vector: Sequence[Operation]
     ) -> None:
+        if not (incoming or outgoing or vector):
+            return
         at = self._method(self.names[1])
         tensors = TensorMap(self.phase, at, dict(self.phase.running))
         received: dict[Value, Value] = {}
@@ -478,12 +489,3 @@ def _tiles(op: Vector) -> list[Value]:
 def _by_row(op: Vector) -> bool:
     """Whether an operation treats rows one by one."""
     return isinstance(op, (tile.Reduce, tile.Fold)) or len({cover_of(value) for value in _tiles(op)}) > 1
-
-
-def _strides(at: Builder, ref: Value) -> list[Value]:
-    """The distance between neighbours along each axis of a dense array, in elements."""
-    assert isinstance(ref.type, RefType)
-    made = [index(at, 1)]
-    for extent in reversed(ref.type.shape[1:]):
-        made.insert(0, binary(at, "mul", made[0], extent_value(at, extent)))
-    return made[: len(ref.type.shape)]

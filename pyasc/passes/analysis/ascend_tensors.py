@@ -13,6 +13,8 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import local, recast
+from pyasc.passes.analysis.structured import extent_value
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
 
 if TYPE_CHECKING:
@@ -37,11 +39,15 @@ class Holder:
 
 @dataclass(frozen=True)
 class Resource:
-    """What rounds that follow each other take turns with: `number` buffers of some bytes at a position."""
+    """What rounds that follow each other take turns with: `number` buffers of some bytes at a position.
+
+    A queue that is `bound` to another position lets what it gets pass through.
+    """
 
     position: str
     bytes: int
     number: int
+    bound: str = ""
 
 
 @dataclass
@@ -170,3 +176,12 @@ def elements_of(op: tile.Buffer) -> int:
         assert isinstance(extent, int)
         total *= extent
     return total
+
+
+def strides_of(at: Builder, ref: Value) -> list[Value]:
+    """The distance between neighbours along each axis of a dense array, in elements."""
+    assert isinstance(ref.type, RefType)
+    made = [index(at, 1)]
+    for extent in reversed(ref.type.shape[1:]):
+        made.insert(0, binary(at, "mul", made[0], extent_value(at, extent)))
+    return made[: len(ref.type.shape)]

@@ -3,7 +3,7 @@
  *
  * Signature  back_substitution_1(x, b, N)
  *            float x[N], float b[N], int64_t N
- * Tiling     bQueue 2 x 46592 + xQueue 2 x 46592 = 186368 B of UB
+ * Tiling     bQueue 2 x 46592 = 93184 B of UB
  *
  * Signature  back_substitution_2(U, x, i, N)
  *            float U[N, N], float x[N], int64_t i, int64_t N
@@ -19,20 +19,12 @@ using namespace AscendC;
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 11648;    // most elements at once
-constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
-}
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
 }
 
 class KernelBackSubstitution1 {
@@ -55,7 +47,6 @@ public:
         bGm.SetGlobalBuffer((__gm__ float*)b + first, length);
         xGm.SetGlobalBuffer((__gm__ float*)x + first, length);
         pipe->InitBuffer(bQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -64,7 +55,6 @@ public:
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
             CopyIn(offset, count);
-            Compute(count);
             CopyOut(offset, count);
         }
     }
@@ -79,26 +69,15 @@ private:
         bQueue.EnQue(b);
     }
 
-    __aicore__ inline void Compute(int64_t count)
+    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
         LocalTensor<float> b = bQueue.DeQue<float>();
-        LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
-        DataCopy(x, b, whole);
-        xQueue.EnQue(x);
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        DataCopyPad(xGm[offset], b, copy);
         bQueue.FreeTensor(b);
     }
 
-    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
-    {
-        LocalTensor<float> x = xQueue.DeQue<float>();
-        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(xGm[offset], x, copy);
-        xQueue.FreeTensor(x);
-    }
-
-    TQue<TPosition::VECIN, BUFFER_NUM> bQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> xQueue;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, BUFFER_NUM> bQueue;
     GlobalTensor<float> bGm;
     GlobalTensor<float> xGm;
     int64_t length = 0;

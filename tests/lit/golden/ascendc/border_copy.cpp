@@ -11,11 +11,11 @@
  *
  * Signature  border_copy_3(p, workspace1, M, N)
  *            float p[M, N], float workspace1[N], int64_t M, int64_t N
- * Tiling     pQueue 2 x 46592 + workspace1Queue 2 x 46592 = 186368 B of UB
+ * Tiling     pQueue 2 x 46592 = 93184 B of UB
  *
  * Signature  border_copy_4(p, workspace1, M, N)
  *            float p[M, N], float workspace1[N], int64_t M, int64_t N
- * Tiling     workspace1Queue 2 x 46592 + pQueue 2 x 46592 = 186368 B of UB
+ * Tiling     workspace1Queue 2 x 46592 = 93184 B of UB
  */
 #include "kernel_operator.h"
 
@@ -25,20 +25,12 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 11648;    // most elements at once
-constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
-}
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
 }
 
 class KernelBorderCopy1 {
@@ -222,7 +214,6 @@ public:
         pGm.SetGlobalBuffer((__gm__ float*)p + N + first, length);
         workspace1Gm.SetGlobalBuffer((__gm__ float*)workspace1 + first, length);
         pipe->InitBuffer(pQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(workspace1Queue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -231,7 +222,6 @@ public:
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
             CopyIn(offset, count);
-            Compute(count);
             CopyOut(offset, count);
         }
     }
@@ -246,26 +236,15 @@ private:
         pQueue.EnQue(p);
     }
 
-    __aicore__ inline void Compute(int64_t count)
+    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
         LocalTensor<float> p = pQueue.DeQue<float>();
-        LocalTensor<float> workspace1 = workspace1Queue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
-        DataCopy(workspace1, p, whole);
-        workspace1Queue.EnQue(workspace1);
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        DataCopyPad(workspace1Gm[offset], p, copy);
         pQueue.FreeTensor(p);
     }
 
-    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
-    {
-        LocalTensor<float> workspace1 = workspace1Queue.DeQue<float>();
-        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(workspace1Gm[offset], workspace1, copy);
-        workspace1Queue.FreeTensor(workspace1);
-    }
-
-    TQue<TPosition::VECIN, BUFFER_NUM> pQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> workspace1Queue;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, BUFFER_NUM> pQueue;
     GlobalTensor<float> pGm;
     GlobalTensor<float> workspace1Gm;
     int64_t length = 0;
@@ -300,7 +279,6 @@ public:
         workspace1Gm.SetGlobalBuffer((__gm__ float*)workspace1 + first, length);
         pGm.SetGlobalBuffer((__gm__ float*)p + first, length);
         pipe->InitBuffer(workspace1Queue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(pQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -309,7 +287,6 @@ public:
             const int64_t left = length - offset;
             const int64_t count = left < TILE ? left : TILE;
             CopyIn(offset, count);
-            Compute(count);
             CopyOut(offset, count);
         }
     }
@@ -324,26 +301,15 @@ private:
         workspace1Queue.EnQue(workspace1);
     }
 
-    __aicore__ inline void Compute(int64_t count)
+    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
         LocalTensor<float> workspace1 = workspace1Queue.DeQue<float>();
-        LocalTensor<float> p = pQueue.AllocTensor<float>();
-        const int64_t whole = RoundUp<int64_t>(count, BLOCK_B32);
-        DataCopy(p, workspace1, whole);
-        pQueue.EnQue(p);
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        DataCopyPad(pGm[offset], workspace1, copy);
         workspace1Queue.FreeTensor(workspace1);
     }
 
-    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
-    {
-        LocalTensor<float> p = pQueue.DeQue<float>();
-        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(pGm[offset], p, copy);
-        pQueue.FreeTensor(p);
-    }
-
-    TQue<TPosition::VECIN, BUFFER_NUM> workspace1Queue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> pQueue;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, BUFFER_NUM> workspace1Queue;
     GlobalTensor<float> workspace1Gm;
     GlobalTensor<float> pGm;
     int64_t length = 0;

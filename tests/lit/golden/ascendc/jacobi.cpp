@@ -8,7 +8,7 @@
  *
  * Signature  jacobi_2(a, b, N)
  *            float a[N, N], float b[N, N], int64_t N
- * Tiling     bQueue 2 x 46080 + aQueue 2 x 46080 = 184320 B of UB
+ * Tiling     bQueue 2 x 46080 = 92160 B of UB
  */
 #include "kernel_operator.h"
 
@@ -25,13 +25,6 @@ template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
-}
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
 }
 
 class KernelJacobi1 {
@@ -189,7 +182,6 @@ public:
         const int64_t fitting = JACOBI_2_TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(bQueue, BUFFER_NUM, JACOBI_2_TILE * sizeof(float));
-        pipe->InitBuffer(aQueue, BUFFER_NUM, JACOBI_2_TILE * sizeof(float));
         bGm.SetGlobalBuffer((__gm__ float*)b);
         aGm.SetGlobalBuffer((__gm__ float*)a);
     }
@@ -204,7 +196,6 @@ public:
                 const int64_t left_1 = columns - column;
                 const int64_t width = left_1 < piece ? left_1 : piece;
                 CopyIn(n, firstRow, column, width);
-                Compute(n);
                 CopyOut(n, firstRow, column, width);
             }
         }
@@ -222,29 +213,17 @@ private:
         bQueue.EnQue(b);
     }
 
-    __aicore__ inline void Compute(int64_t n)
-    {
-        LocalTensor<float> b = bQueue.DeQue<float>();
-        LocalTensor<float> a = aQueue.AllocTensor<float>();
-        const int64_t total = n * pitch;
-        const int64_t whole = RoundUp<int64_t>(total, BLOCK_B32);
-        DataCopy(a, b, whole);
-        aQueue.EnQue(a);
-        bQueue.FreeTensor(b);
-    }
-
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        LocalTensor<float> a = aQueue.DeQue<float>();
+        LocalTensor<float> b = bQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(aGm[(firstRow + 1) * N + column + 1], a, copy);
-        aQueue.FreeTensor(a);
+        DataCopyPad(aGm[(firstRow + 1) * N + column + 1], b, copy);
+        bQueue.FreeTensor(b);
     }
 
-    TQue<TPosition::VECIN, BUFFER_NUM> bQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> aQueue;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, BUFFER_NUM> bQueue;
     GlobalTensor<float> bGm;
     GlobalTensor<float> aGm;
     int64_t N = 0;
