@@ -21,6 +21,7 @@ from pyasc.passes.analysis.soc import DEFAULT_SOC, SOCS, soc_named
 from pyasc.passes.pipelines import ascend_pipeline
 from pyasc.runtime.cann import Cann, find_cann
 from pyasc.runtime.compiler import LEVELS, PIPELINE_BY_LEVEL, LoweredKernel, Unit, emit, module_of
+from pyasc.runtime.files import is_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,6 +121,9 @@ def _kind(emit: str | None, output: Path | None, target: str) -> str:
         raise click.UsageError(f"--emit cpp is C++ for the processor; --emit ascendc is the C++ for {target}")
     if emit == "obj" and (output is None or str(output) == "-"):
         raise click.UsageError("an object file needs a name: -o kernel.o (or --emit cpp to read the C++)")
+    if emit == "obj" and output is not None and is_special(output):
+        kind = "a folder" if output.is_dir() else "no regular file"
+        raise click.UsageError(f"{output} is {kind}; an object file needs a name of its own: -o kernel.o")
     return emit
 
 

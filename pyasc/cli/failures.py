@@ -59,6 +59,8 @@ def report_failure(error: BaseException) -> int:
 def _described(error: BaseException) -> tuple[str, int]:
     if isinstance(error, InternalError):
         return f"error: {error}", BUG
+    if isinstance(error, MemoryError):
+        return f"error: out of memory{f': {error}' if str(error) else ''}", FAILED
     if type(error).__name__ in _MISSING_CLASSES:
         return f"error: {error}", MISSING
     if isinstance(error, OSError) and type(error).__module__ == "builtins" and error.filename is not None:

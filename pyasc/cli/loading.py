@@ -151,7 +151,7 @@ def run_file(file: str) -> ModuleType:
     """
     path = Path(file).resolve()
     if not path.is_file():
-        raise Failure(f"cannot read {file}: no such file")
+        raise Failure(f"cannot read {file}: {'it is a folder' if path.is_dir() else 'no such file'}")
     spec = importlib.util.spec_from_file_location(MODULE_NAME, path)
     if spec is None or spec.loader is None:
         raise Failure(f"{file} is not a Python file")
@@ -165,6 +165,8 @@ def run_file(file: str) -> ModuleType:
         if isinstance(error, CompileError):
             raise
         raise Failure(f"{file} could not be executed\n{_user_traceback(error)}") from None
+    except SystemExit as ended:
+        raise Failure(f"{file} ends the program when it is executed: SystemExit({ended.code!r})") from None
     finally:
         sys.path.remove(str(path.parent))
         sys.modules.pop(MODULE_NAME, None)

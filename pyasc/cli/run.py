@@ -229,9 +229,10 @@ def _results(returned: Any) -> dict[str, Any]:
 
 
 def _save(arrays: dict[str, Any], outputs: Sequence[tuple[str, str]]) -> None:
-    for name, file in outputs:
+    found = [(_array(arrays, name), file) for name, file in outputs]
+    for array, file in found:
         buffer = io.BytesIO()
-        np.save(buffer, _array(arrays, name), allow_pickle=False)
+        np.save(buffer, array, allow_pickle=False)
         write_bytes_atomically(Path(file).absolute(), buffer.getvalue())
 
 

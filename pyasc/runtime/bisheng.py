@@ -21,7 +21,7 @@ from pyasc.runtime.ascend import AscendKernel, Cores, text_title
 from pyasc.runtime.build import CompilerRuns
 from pyasc.runtime.cann import Cann
 from pyasc.runtime.compiler import cloned, module_of
-from pyasc.runtime.files import naming_full_disk, private_temporary_directory, scratch_directory
+from pyasc.runtime.files import naming_full_disk, private_temporary_directory, put_in_place, scratch_directory
 from pyasc.runtime.toolchain import BuildError
 
 _ARCHITECTURES = {"vector": "dav-c220-vec", "cube": "dav-c220-cube"}
@@ -126,7 +126,7 @@ def build_device_object(
         _run(link_command(objects, linked, cann), linked, show)
         if save_temps is not None:
             _keep(scratch.iterdir(), save_temps)
-        linked.replace(output)
+        put_in_place(linked, output)
     return output
 
 

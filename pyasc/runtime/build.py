@@ -27,6 +27,7 @@ from pyasc.runtime.files import (
     DiskFullError,
     naming_full_disk,
     private_temporary_directory,
+    put_in_place,
     scratch_directory,
 )
 from pyasc.runtime.host import processor
@@ -209,7 +210,7 @@ def build_unit(
                 assembly = ["-S", str(source), "-o", str(source.with_suffix(".s"))]
                 (runs or CompilerRuns()).run([*_compiler_and_options(toolchain, options), *assembly], scratch)
             _save_temps(scratch, options.save_temps)
-        os.replace(built, output)
+        put_in_place(built, output)
     return output
 
 
@@ -242,7 +243,7 @@ def link_shared(objects: Sequence[Path], output: Path, toolchain: Toolchain) -> 
         inputs = [str(path.absolute()) for path in objects]
         command = [*toolchain.argv, "-shared", *inputs, "-o", str(built), "-Wl,--as-needed", "-lm"]
         _run_checked(command, built, CompilerRuns())
-        os.replace(built, output)
+        put_in_place(built, output)
     return output
 
 

@@ -62,13 +62,37 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
     """Writes `data` so that `path` holds either its old content or all of the new one."""
+    if is_special(path):
+        path.write_bytes(data)
+        return
     with (
         naming_full_disk(path.parent, path.name),
         scratch_directory(path.parent, f".{path.name}-") as scratch,
     ):
         staged = scratch / path.name
         staged.write_bytes(data)
-        os.replace(staged, path)
+        put_in_place(staged, path)
+
+
+def put_in_place(staged: Path, path: Path) -> None:
+    """Gives a complete file its name. Raises OSError naming `path` where that is a folder, a device or a pipe."""
+    if is_special(path):
+        number = errno.EISDIR if path.is_dir() else errno.EEXIST
+        raise OSError(number, os.strerror(number), str(path))
+    os.replace(staged, path)
+
+
+def is_special(path: Path) -> bool:
+    """Whether a name stands for what a file must not replace: a folder, a device, a pipe, or a link to one.
+
+    So does a link into `/dev` or `/proc`, such as `/dev/stdout`, whatever that is at the moment.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    of_the_system = path.is_symlink() and os.fspath(path.absolute()).startswith(("/dev/", "/proc/"))
+    return not stat.S_ISREG(mode) or of_the_system
 
 
 def is_private(status: os.stat_result) -> bool:

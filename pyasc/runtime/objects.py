@@ -19,7 +19,7 @@ from pyasc import __version__
 from pyasc.runtime.build import BuildOptions, build_object, environment_parts, link_shared
 from pyasc.runtime.cache import CacheKey, KernelCache
 from pyasc.runtime.elf import ET_DYN, ET_REL, ElfError, parse_elf
-from pyasc.runtime.files import naming_full_disk, scratch_directory
+from pyasc.runtime.files import naming_full_disk, put_in_place, scratch_directory
 from pyasc.runtime.header import c_header
 from pyasc.runtime.host import processor
 from pyasc.runtime.toolchain import Toolchain
@@ -191,8 +191,8 @@ def build_kernel_object(
         text = c_header(header.stem, module.kernels)
         written = scratch / header.name
         written.write_text(text, encoding="utf-8")
-        built.replace(output)
-        written.replace(header)
+        put_in_place(built, output)
+        put_in_place(written, header)
     return header
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -289,3 +290,53 @@ def test_cache_info_and_clear(
     assert "entries    1\n" in run(capsys, "cache", "info")[1]
     assert "removed 1 entries" in run(capsys, "cache", "clear")[1]
     assert "entries    0\n" in run(capsys, "cache", "info")[1]
+
+
+def test_a_device_or_a_pipe_is_written_to_and_never_replaced(
+    capsys: pytest.CaptureFixture[str], add_ir: str, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code, _, err = run(capsys, "compile", add_ir, "-o", str(pipe))
+    assert code == 2 and "is no regular file; an object file needs a name of its own" in err
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run(capsys, "compile", add_ir, "--emit", "ir=py", "-o", str(pipe))[0] == 0
+        assert os.read(reader, 100).startswith(b"func.module {")
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and sorted(each.name for each in tmp_path.iterdir()) == ["add.ir", "pipe"]
+
+
+def test_a_folder_is_no_output(capsys: pytest.CaptureFixture[str], add_ir: str, tmp_path: Path) -> None:
+    code, _, err = run(capsys, "compile", add_ir, "-o", str(tmp_path))
+    assert code == 2 and f"{tmp_path} is a folder; an object file needs a name of its own" in err
+    code, _, err = run(capsys, "compile", add_ir, "--emit", "cpp", "-o", str(tmp_path))
+    assert code == 1 and err == f"error: {tmp_path}: Is a directory\n"
+
+
+def test_no_output_is_written_where_one_has_no_array(
+    capsys: pytest.CaptureFixture[str], add_ir: str, tmp_path: Path
+) -> None:
+    outputs = ["--out", f"out={tmp_path / 'out.npy'}", "--out", f"other={tmp_path / 'other.npy'}"]
+    code, _, err = run(capsys, "run", add_ir, "--kernel", "add", *ARGUMENTS, *outputs)
+    assert code == 2 and "there is no array 'other'" in err
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_an_array_beyond_the_memory_is_no_bug(capsys: pytest.CaptureFixture[str], add_ir: str) -> None:
+    huge = ["--arg", "x=zeros:float32:99999999999999", *ARGUMENTS[2:]]
+    code, _, err = run(capsys, "run", add_ir, "--kernel", "add", *huge)
+    assert code == 1 and err.startswith("error: out of memory: ")
+
+
+@pytest.mark.parametrize("status", [0, 5])
+def test_a_file_that_ends_the_program(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, status: int
+) -> None:
+    source = tmp_path / "ends.py"
+    source.write_text(f"raise SystemExit({status})\n")
+    code, _, err = run(capsys, "compile", str(source), "-o", str(tmp_path / "ends.o"))
+    assert code == 1 and err == (
+        f"error: {source} ends the program when it is executed: SystemExit({status})\n"
+    )
