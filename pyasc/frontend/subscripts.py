@@ -261,11 +261,15 @@ def element_value(v: Visitor, value: Val, dtype: DType) -> Value:
 def update(v: Visitor, target: ast.Subscript, op: arithmetic.Operator, node: ast.expr) -> None:
     """`owner[index] op= value`."""
     owner, indices = _target(v, target)
+    if len(indices) == 1 and _is_mask(v, indices[0]):
+        _update_masked(v, owner, indices[0], op, v.expr(node), target)
+        return
     if not (_all_integers(v, indices) and len(indices) == rank(owner)):
         view = _part(v, owner, indices, target)
         if isinstance(view, Tensor):
-            raise v.error(target, "PA0205", "an update through an index array", hint="write the loop out")
-        update_whole(v, view, op, v.expr(node), target)
+            _update_places(v, owner, indices, view, op, v.expr(node), target)
+        else:
+            update_whole(v, view, op, v.expr(node), target)
         return
     array, complete = _element(v, owner, indices, target)
     found = element_indices(v, complete)
@@ -274,6 +278,35 @@ def update(v: Visitor, target: ast.Subscript, op: arithmetic.Operator, node: ast
     old = Scalar(v.emit.value(py.Load(ref=array.ref, indices=found)))
     v.emit.builder.loc = outer
     store_element(v, array, found, arithmetic.binary(v, op, old, v.expr(node)))
+
+
+def _update_places(
+    v: Visitor,
+    owner: Val,
+    indices: Sequence[Val],
+    old: Tensor,
+    op: arithmetic.Operator,
+    term: Val,
+    target: ast.Subscript,
+) -> None:
+    """`owner[places] op= term`: of a place that stands there twice, NumPy updates what was there before, once."""
+    from pyasc.frontend.gather import scatter
+
+    array = _whole(v, owner)
+    result = arithmetic.binary(v, op, old, term)
+    numeric.refuse_other_kind(v, target, numeric.number_type(v, result).dtype, array.dtype)
+    scatter(v, array, indices, result, target)
+
+
+def _update_masked(
+    v: Visitor, owner: Val, mask: Val, op: arithmetic.Operator, term: Val, target: ast.Subscript
+) -> None:
+    """`x[mask] op= number`."""
+    _need_number(v, term)
+    array = _whole(v, owner)
+    result = arithmetic.binary(v, op, array, term)
+    numeric.refuse_other_kind(v, target, numeric.number_type(v, result).dtype, array.dtype)
+    write_whole(v, array, _chosen(v, array, mask, result))
 
 
 def update_whole(v: Visitor, array: Val, op: arithmetic.Operator, term: Val, node: ast.AST) -> None:
@@ -296,12 +329,13 @@ def _is_mask(v: Visitor, index: Val) -> bool:
 
 def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
     """`x[mask] = number`: a choice by element."""
-    from pyasc.frontend.elementwise import where
-
+    _need_number(v, value)
     array = _whole(v, owner)
-    missing = len(array.shape) - rank(mask)
-    # A mask of fewer dimensions stands for the leading axes.
-    mask = item(v, mask, (Const(...), *[Const(None)] * missing)) if missing else mask
+    write_whole(v, array, _chosen(v, array, mask, _as_element(v, value, array.dtype)))
+
+
+def _need_number(v: Visitor, value: Val) -> None:
+    """What goes where a mask says so is one value for all."""
     if not is_number(value):
         raise v.error(
             None,
@@ -309,8 +343,16 @@ def _store_masked(v: Visitor, owner: Val, mask: Val, value: Val) -> None:
             "a mask selects a number of elements that only the run time knows",
             hint="use x[...] = asc.where(mask, value, x)",
         )
-    filled = _as_element(v, value, array.dtype)
-    write_whole(v, array, where(v, mask, filled, array))
+
+
+def _chosen(v: Visitor, array: Array, mask: Val, value: Val) -> Val:
+    """The value where the mask says so, else the array's own element."""
+    from pyasc.frontend.elementwise import where
+
+    missing = len(array.shape) - rank(mask)
+    # A mask of fewer dimensions stands for the leading axes.
+    mask = item(v, mask, (Const(...), *[Const(None)] * missing)) if missing else mask
+    return where(v, mask, value, array)
 
 
 def _as_element(v: Visitor, value: Val, dtype: DType) -> Val:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pyasc.frontend import arithmetic, numeric
+from pyasc.frontend import arithmetic, moving_slices, numeric
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.values import Array, Const, Scalar, SizeVal, Slice, Tensor, Val, is_number
 from pyasc.frontend.visitor import Visitor
@@ -193,6 +193,9 @@ def _known_slice(length: Val, start: Val | None, stop: Val | None, step: int) ->
 
 
 def _forward(v: Visitor, length: Val, start: Val | None, stop: Val | None, step: int) -> tuple[Val, Val]:
+    moving = moving_slices.extent(v, length, start, stop, step)
+    if moving is not None and start is not None:
+        return start, moving
     low = Const(0) if start is None else _bound(v, length, start)
     high = length if stop is None else _bound(v, length, stop)
     span = arithmetic.binary(v, _SUB, high, low)

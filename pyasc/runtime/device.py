@@ -38,12 +38,7 @@ class Device(Protocol):
 
     @property
     def pipeline(self) -> str:
-        """The name of the pipeline that kernels go through before `build`."""
-        ...
-
-    @property
-    def soc(self) -> str | None:
-        """The SoC that kernels are lowered for, if it is one."""
+        """The pipeline that kernels go through before `build`."""
         ...
 
     def unavailable(self) -> str:
@@ -65,17 +60,18 @@ DEVICES: dict[str, str] = {
 DEFAULTS = ("npu", "cpu")
 
 
-def soc_for(device: Device, target: str | None) -> str | None:
-    """The SoC that a kernel with the option `target` is lowered for on a device, if the device is one.
+def pipeline_for(device: Device, target: str | None) -> str:
+    """The pipeline of a kernel with the option `target` on a device.
 
     Raises UnsupportedError for a SoC that code is not emitted for, and LaunchError where the device is another one.
     """
     if target in (None, "cpu") or device.name == "cpu":
-        return device.soc
+        return device.pipeline
     from pyasc.passes.analysis.soc import soc_named
+    from pyasc.passes.pipelines import ascend_pipeline
 
-    wanted = soc_named(target).name
-    if device.name == "npu" and device.soc != wanted:
+    wanted = ascend_pipeline(soc_named(target).name)
+    if device.name == "npu" and device.pipeline != wanted:
         raise LaunchError(f"the kernel is for {target}, and the device is another SoC; leave out the target")
     return wanted
 

@@ -302,8 +302,9 @@ ROWS: tuple[Row, ...] = (
     row("Builtin `min` and `max`", "PUBLIC::test_nan_in_min_and_max", "ROWS::test_numbers_of_arrays"),
     row(
         "Slices with steps",
-        "TENSORS::test_on_cpu unit/test_frontend_tensors.py::test_as_numpy",
-        "ROWS::test_indices_of_every_kind",
+        "TENSORS::test_on_cpu unit/test_frontend_tensors.py::test_as_numpy "
+        "kernels/test_updates_by_places.py::test_as_numpy",
+        "ROWS::test_indices_of_every_kind kernels/test_updates_by_places.py::test_as_numpy",
     ),
     row("Tensor expressions and loops", "PAGE", "PAGE"),
     row("Slices are cut", "SIZES::test_every_size_gives_what_numpy_gives", "SIZES::test_two_sizes"),
@@ -316,6 +317,11 @@ ROWS: tuple[Row, ...] = (
     row("An object file has no compiler", "SIZES::test_an_object_refuses_other_sizes"),
     row(
         "Extents that only the run time", "unit/test_frontend_tensors.py::test_sizes_that_differ_at_run_time"
+    ),
+    row(
+        "A slice that moves with a counter",
+        "kernels/test_operators.py::test_operators kernels/test_updates_by_places.py::test_as_numpy",
+        "kernels/test_operators.py::test_operators kernels/test_updates_by_places.py::test_as_numpy",
     ),
     row("Names stand for arrays", "VIEWS::test_as_in_numpy", "VIEWS::test_on_the_model"),
     row(

@@ -184,6 +184,34 @@ def products(a, b):
     return a @ b
 
 
+def attention_of(q, k, v, o):
+    o[:] = softmax(q @ k.T / np.sqrt(q.shape[1])) @ v
+
+
+@operator(
+    attention_of, *[(*(floats(t, d) for _ in range(3)), zeros(t, d)) for t, d in ((1, 1), (7, 5), (37, 16))]
+)
+@asc.kernel
+def attention_in_blocks(
+    q: asc.float32[T, D], k: asc.float32[T, D], v: asc.float32[T, D], o: asc.float32[T, D]
+):
+    for i0 in asc.parallel_for(0, T, 16):
+        i1 = min(i0 + 16, T)
+        m = asc.full((i1 - i0, 1), -1e30, asc.float32)
+        l = asc.zeros((i1 - i0, 1), asc.float32)
+        acc = asc.zeros((i1 - i0, D), asc.float32)
+        for j0 in range(0, T, 16):
+            j1 = min(j0 + 16, T)
+            s = q[i0:i1] @ k[j0:j1].T / math.sqrt(D)
+            m_new = np.maximum(m, s.max(axis=1, keepdims=True))
+            p = np.exp(s - m_new)
+            c = np.exp(m - m_new)
+            l = l * c + p.sum(axis=1, keepdims=True)
+            acc = acc * c + p @ v[j0:j1]
+            m = m_new
+        o[i0:i1] = acc / l
+
+
 def one_hot_of(t, y):
     y[:] = np.eye(y.shape[1])[t]
 
@@ -208,6 +236,79 @@ def reverse_sum(x: asc.float32[N], y: asc.float32[N]):
     for i in range(N - 1, -1, -1):
         s += x[i]
         y[i] = s
+
+
+# Blocks that move with counters.
+
+
+def lu_of(a):
+    for k in range(len(a)):
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+
+
+@operator(lu_of, *[(floats(n, n) + n * np.eye(n, dtype=np.float32),) for n in (1, 7, 17)])
+@asc.kernel
+def lu(a: asc.float32[N, N]):
+    for k in range(N):
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= a[k + 1 :, k : k + 1] * a[k : k + 1, k + 1 :]
+
+
+def transposed_convolution_of(x, w, y):
+    y[:] = 0
+    for i, j in np.ndindex(*x.shape):
+        y[2 * i : 2 * i + 3, 2 * j : 2 * j + 3] += x[i, j] * w
+
+
+SPREAD = [(floats(h, w), floats(3, 3), zeros(2 * h + 1, 2 * w + 1)) for h, w in ((1, 1), (3, 4), (0, 2))]
+
+
+@operator(transposed_convolution_of, *SPREAD)
+@asc.kernel
+def transposed_convolution(x: asc.float32[H, W], w: asc.float32[3, 3], y: asc.float32[2 * H + 1, 2 * W + 1]):
+    y[...] = 0.0
+    for i in range(H):
+        for j in range(W):
+            y[2 * i : 2 * i + 3, 2 * j : 2 * j + 3] += x[i, j] * w
+
+
+@operator(transposed_convolution_of, *SPREAD)
+@asc.kernel
+def transposed_convolution_by_taps(
+    x: asc.float32[H, W], w: asc.float32[3, 3], y: asc.float32[2 * H + 1, 2 * W + 1]
+):
+    y[...] = 0
+    for p in range(3):
+        for q in range(3):
+            y[p : p + 2 * H - 1 : 2, q : q + 2 * W - 1 : 2] += x * w[p, q]
+
+
+@operator(
+    lambda x, w: np.array([x[i : i + 3] @ w for i in range(len(x) - 2)]),
+    *[(floats(n), floats(3)) for n in (3, 7, 33)],
+)
+@asc.kernel
+def correlation(x: asc.float32[N], w: asc.float32[3]):
+    y = asc.zeros(N - 2)
+    for i in asc.parallel_for(N - 2):
+        y[i] = (x[i : i + 3] * w).sum()
+    return y
+
+
+@operator(
+    lambda x: np.array(
+        [x[i : i + 3].sum() for i in range(len(x))] + [x[i : i + 1].sum() for i in range(len(x))]
+    ),
+    *[(floats(n),) for n in LINES],
+)
+@asc.kernel
+def sums_cut_short(x: asc.float32[N]):
+    y = asc.zeros(2 * N)
+    for i in range(N):
+        y[i] = x[i : i + 3].sum()
+        y[N + i] = x[i : i + 1].sum()
+    return y
 
 
 @pytest.fixture(scope="module", autouse=True)
