@@ -259,7 +259,7 @@ def count(case: Kernel) -> tuple[Count, list[str]]:
                 continue
             if param.name not in arrays:
                 parameter = parameters[param.name]
-                arrays[param.name] = np.zeros(workspace_shape(parameter, sizes), parameter.dtype)
+                arrays[param.name] = np.zeros(workspace_shape(parameter, sizes), parameter.numpy_dtype)
             values.append(arrays[param.name])
         interpret(module, entry, values, {n: sizes[n] for n in phase.sizes}, observe=made.observe)
 

@@ -31,7 +31,7 @@ def every_second(x: T[R], y: T[M]):
 @asc.kernel
 def far_apart(x: T[R, C], y: T[R]):
     for i in asc.parallel_for(R):
-        y[i] = x[i, C - 1]
+        y[i] = x[i, 1]
 
 
 @asc.kernel

@@ -61,7 +61,7 @@ def stored(values: Any, dtype: str) -> Any:
 CASES: dict[str, Any] = {
     "spread_columns": (("R",), ("R", "C"), lambda x, y: np.broadcast_to(x[:, None], y.shape)),
     "spread_rows": (("C",), ("R", "C"), lambda x, y: np.broadcast_to(x, y.shape)),
-    "far_apart": (("R", "C"), ("R",), lambda x, y: x[:, -1]),
+    "far_apart": (("R", "C"), ("R",), lambda x, y: x[:, 1]),
     "diagonal": (("R",), ("R", "R"), lambda x, y: np.where(np.eye(len(x), dtype=bool), x, y)),
     "largest": (("R", "C"), ("R",), lambda x, y: x.max(axis=1)),
     "least": (("R", "C"), ("C",), lambda x, y: x.min(axis=0)),
@@ -107,7 +107,7 @@ ON_VECTOR = "spread_rows turned backwards largest masked any_large ones".split()
 
 @pytest.mark.parametrize("dtype", "float16 bfloat16 float32 int8 uint8 int16 int32".split())
 def test_nothing_is_left_to_the_scalar_unit(dtype: str) -> None:
-    for name in ON_VECTOR:
+    for name in ON_VECTOR + ([] if dtype in ("int8", "uint8") else ["far_apart", "diagonal"]):
         kernel = kernels(dtype)[name]
         remarks = kernel.specialise(kernel.types_of()).lowered("ascend").remarks
         assert not [each.message for each in remarks if "scalar unit" in each.message], name

@@ -18,7 +18,7 @@ from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_tensors import buffer_of, elements_of, pitch_of
 from pyasc.passes.analysis.ascend_vector import local, recast
-from pyasc.passes.analysis.tile_emit import binary
+from pyasc.passes.analysis.tile_emit import BLOCK_BYTES, binary
 from pyasc.passes.analysis.tile_program import Instruction
 
 if TYPE_CHECKING:
@@ -179,6 +179,14 @@ def _length(line: Value) -> int:
 def gather_from(at: Builder, target: Value, source: Value, offsets: Value, base: int, count: Value) -> None:
     unsigned = recast(at, offsets, dtypes.u32)
     at.insert(asc_vector.Gather(dst=target, src=source, offsets=unsigned, base=index(at, base), count=count))
+
+
+def gather_blocks(at: Builder, column: Value, blocks: Value, offsets: Value, count: Value) -> None:
+    """The first element of each block of 32 bytes, by offsets that are made for it."""
+    first, step = (at.value(arith.Constant.of(number, dtypes.i32)) for number in (0, BLOCK_BYTES))
+    at.insert(asc_vector.CreateVecIndex(dst=offsets, first=first, count=count))
+    at.insert(asc_vector.TensorScalar(call="Muls", dst=offsets, src=offsets, scalar=step, amount=[count]))
+    gather_from(at, column, blocks, offsets, 0, count)
 
 
 def get_offsets(at: Builder, buffer: Value, length: int, name: str) -> Value:

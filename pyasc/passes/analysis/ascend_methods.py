@@ -15,6 +15,7 @@ from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_barriers import insert_barriers, join_relu, root
 from pyasc.passes.analysis.ascend_gathered_rows import copy_rows
 from pyasc.passes.analysis.ascend_lane_calls import lane_call
+from pyasc.passes.analysis.ascend_lanes import gather_blocks
 from pyasc.passes.analysis.ascend_lines import fold, line_binary, reduce_lanes
 from pyasc.passes.analysis.ascend_rows import RowCalls, Rows, add_rows, comparable, pack, spread_over
 from pyasc.passes.analysis.ascend_tensors import (
@@ -414,7 +415,11 @@ class Methods:
             add_rows(at, op.fn, tensors.of(op.target), tensors.of(op.source), (count, width, pitch))
             return
         if isinstance(op, tile.Reduce) and cover_of(op.source) == SPACED:
-            pack(at, tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0]))
+            column, blocks, rows = tensors.of(op.target), tensors.of(op.source), self.phase.value(op.sizes[0])
+            if op.scratch:
+                gather_blocks(at, column, blocks, tensors.of(op.scratch[0]), rows)
+            else:
+                pack(at, column, blocks, rows)
             return
         if isinstance(op, tile.Broadcast) and cover_of(op.target) == SPACED:
             spread_over(at, tensors.of(op.source), tensors.of(op.target), self.phase.value(op.sizes[0]))

@@ -227,12 +227,15 @@ class Legaliser:
 
     def pack(self, source: Register) -> Register:
         """Values side by side that arrived in a block of 32 bytes each."""
-        if source.dtype not in _FLOATS:
+        if source.dtype.bits not in (16, 32):
             raise refuse(f"one {source.dtype} element of each row, rows apart", self.loc)
         key = ("pack", source.dtype.name, "", (source,))
         if key not in self._known:
             target = Register(source.dtype, source.name, COLUMN)
-            self.program.instructions.append(Instruction("reduce", target, (source,), "maximum", self.loc))
+            # Reductions know floats alone; the others are gathered.
+            offsets = None if source.dtype in _FLOATS else Register(dtypes.i32, "offsets", COLUMN)
+            packed = Instruction("reduce", target, (source,), "maximum", self.loc, offsets)
+            self.program.instructions.append(packed)
             self._known[key] = target
         return self._known[key]
 
