@@ -344,6 +344,10 @@ def negate(v: Visitor, value: Val) -> Val:
         return size_val(value.expr * -1)
     found = operand(v, value)
     fn, number = numeric.application(v, "neg", (found,))
+    if v.options.debug:
+        from pyasc.frontend.debug import check_sign
+
+        check_sign(v, found, number)
     return apply(v, fn, (found,), number)
 
 

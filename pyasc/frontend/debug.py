@@ -12,6 +12,7 @@ from pyasc.frontend import numeric
 from pyasc.frontend.promotion import NumberType
 from pyasc.frontend.values import NONE, Const, Row, Scalar, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
+from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import py
 from pyasc.language import debug
@@ -106,12 +107,38 @@ def check_integers(v: Visitor, fn: str, a: Val, b: Val, number: NumberType) -> N
         divisor = numeric.scalar(v, b, number.dtype)
         nonzero = v.emit.fn("ne", divisor, v.emit.constant(0, number.dtype))
         numeric.check(v, nonzero, "ZeroDivisionError", "integer division or modulo by zero")
+        if fn == "floordiv" and number.weak:
+            ends = v.emit.fn("eq", numeric.scalar(v, a, number.dtype), v.emit.index(_LOWEST))
+            wraps = v.emit.fn("and", ends, v.emit.fn("eq", divisor, v.emit.index(-1)))
+            message = f"{_LOWEST} // -1 does not fit into 64 bits"
+            numeric.check(v, v.emit.fn("not", wraps), "OverflowError", message)
+    elif fn in ("shl", "shr") and number.weak:
+        _check_shift(v, fn, *(numeric.scalar(v, each, number.dtype) for each in (a, b)))
     elif fn in ("add", "sub", "mul") and number.weak and not _is_small_step(v, a, b):
         left, right = (numeric.scalar(v, each, number.dtype) for each in (a, b))
         fine = _fits_64_bits(v, fn, left, right)
         sign = {"add": "+", "sub": "-", "mul": "*"}[fn]
         message = f"{{}} {sign} {{}} does not fit into 64 bits"
         numeric.check(v, fine, "OverflowError", message, [left, right])
+
+
+_LOWEST = -(1 << 63)
+
+
+def _check_shift(v: Visitor, fn: str, value: Value, count: Value) -> None:
+    fine = v.emit.fn("ge", count, v.emit.index(0))
+    numeric.check(v, fine, "ValueError", "negative shift count")
+    if fn == "shl":
+        back = v.emit.fn("shr", v.emit.fn("shl", value, count), count)
+        same = v.emit.fn("eq", back, value)
+        numeric.check(v, same, "OverflowError", "{} << {} does not fit into 64 bits", [value, count])
+
+
+def check_sign(v: Visitor, value: Val, number: NumberType) -> None:
+    """That a run-time Python int has a negative in 64 bits."""
+    if number.weak and number.dtype is dtypes.i64:
+        fine = v.emit.fn("ne", numeric.scalar(v, value, number.dtype), v.emit.index(_LOWEST))
+        numeric.check(v, fine, "OverflowError", f"the negative of {_LOWEST} does not fit into 64 bits")
 
 
 def _is_small_step(v: Visitor, a: Val, b: Val) -> bool:

@@ -192,6 +192,10 @@ def absolute(v: Visitor, value: Val) -> Val:
         return Const(abs(value.value))
     if isinstance(value, Scalar) and not value.weak and numeric.number_type(v, value).dtype.is_bool:
         return value
+    if v.options.debug and is_number(value):
+        from pyasc.frontend.debug import check_sign
+
+        check_sign(v, value, numeric.number_type(v, value))
     return table_function(v, "abs", (value,))
 
 

@@ -257,6 +257,11 @@ ROWS: tuple[Row, ...] = (
         "ROWS::test_documented_differences_of_numbers",
     ),
     row(
+        "| shifts by a count below 0",
+        "kernels/test_rare_forms.py::test_shifts_by_a_count_below_zero",
+        "kernels/test_rare_forms.py::test_shifts_by_a_count_below_zero",
+    ),
+    row(
         "| a float that does not fit",
         "ROWS::test_documented_differences_of_numbers "
         "TYPES::test_a_float_that_does_not_fit_saturates_and_nan_is_zero",

@@ -152,3 +152,38 @@ def test_a_debug_build_reports_an_int_that_an_element_cannot_hold() -> None:
     for number in (300, -1):
         with pytest.raises(OverflowError, match=f"{number} does not fit uint8"):
             k(np.uint8([1, 2]), number)
+
+
+@asc.kernel
+def shifted(n: int, by: int):
+    return n << by, n >> by
+
+
+@pytest.mark.usefixtures("model_library")
+@pytest.mark.parametrize("device", ["cpu", "model"])
+def test_shifts_by_a_count_below_zero(device: str) -> None:
+    with asc.device(device):
+        for by in (-1, 64, -(2**63)):
+            assert shifted(5, by) == (0, 0)
+            assert shifted(-5, by) == (0, -1)
+
+
+@asc.kernel(debug=True)
+def watched(n: int, by: int):
+    return -n, abs(n), n << by, n >> by, n // -by
+
+
+@pytest.mark.parametrize(
+    ("n", "by", "error", "message"),
+    [
+        (-(2**63), 0, OverflowError, "the negative of -9223372036854775808 does not fit into 64 bits"),
+        (5, -1, ValueError, "negative shift count"),
+        (1, 63, OverflowError, "1 << 63 does not fit into 64 bits"),
+        (3, 62, OverflowError, "3 << 62 does not fit into 64 bits"),
+    ],
+)
+def test_a_debug_build_reports_ints_that_wrap(n: int, by: int, error: type[Exception], message: str) -> None:
+    assert watched(-5, 2) == (5, 5, -20, -2, 2)
+    assert watched(1, 62) == (-1, 1, 2**62, 0, -1)
+    with pytest.raises(error, match=message):
+        watched(n, by)
