@@ -353,7 +353,7 @@ class ScalarLowering:
     def _slot(self, name: str, dtype: DType) -> Value:
         key = (f"{name}_{dtype}", 0)
         if key not in self.slots:
-            self.slots[key] = self._buffer(f"{name}_{dtype}", _SLOT // dtype.bytes, dtype)
+            self.slots[key] = self._buffer(f"{name}{dtype.name.capitalize()}", _SLOT // dtype.bytes, dtype)
         return self.slots[key]
 
     def _flag(self, at: Builder, event: str) -> None:
