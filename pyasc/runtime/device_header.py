@@ -15,7 +15,8 @@ _SMALLEST = 4
 
 
 _LAUNCH = """\
-/* Starts the kernel with number `entry` on `blocks` cores; `numbers` are its scalars, each in eight bytes. */
+/* Starts the kernel with number `entry` on `blocks` cores; `numbers` are its scalars, each in eight bytes, halves as
+ * bits. */
 typedef int32_t (*pyasc_launch)(void* context, uint32_t entry, uint32_t blocks, const uint64_t* numbers);"""
 
 
@@ -51,12 +52,11 @@ def host_prototype(host: str) -> str:
 
 def _comment(kernel: LaunchPlan) -> str:
     lines = [
-        f"/* {kernel.abi.name}: launch these entries in order, each on as many blocks as {kernel.abi.symbol}_blocks",
-        " * says (0: not at all), with the fields of the struct as arguments. Arrays are addresses on the device.",
+        f"/* {kernel.abi.name}: {kernel.abi.symbol}_host launches some of these entries, each on so many blocks,",
+        " * with the fields of the struct as arguments. Arrays are addresses on the device.",
     ]
     lines += [
-        f" *   blocks[{number}]  {phase.entry} ({phase.cores} cores)"
-        for number, phase in enumerate(kernel.phases)
+        f" *   {number}  {phase.entry} ({phase.cores} cores)" for number, phase in enumerate(kernel.phases)
     ]
     own = {param.name for param in kernel.abi.params}
     seen: dict[str, Parameter] = {p.name: p for phase in kernel.phases for p in phase.parameters if p.array}

@@ -106,6 +106,9 @@ def test_an_object_is_described_and_runs(
     assert module.machine == "ascend910b1"
     assert [kernel.name for kernel in module.kernels] == ["scaled_add", "gathered", "softmax"]
     _compiles(output.with_suffix(".h"), *(output.with_name(f"out_{k.name}_host.cpp") for k in module.kernels))
+    # A half is its bits, for the host as in the arguments of the entry.
+    header = output.with_suffix(".h").read_text()
+    assert "scaled_add_host(uint16_t s," in header and "uint16_t s;" in header
     library = asc.load(output)
     x, y = np.arange(9, dtype=np.float16), np.ones(9, np.float32)
     np.testing.assert_array_equal(library.scaled_add(x, y), (x * np.float16(2) + 1).astype(np.float16))

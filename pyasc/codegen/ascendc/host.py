@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from pyasc.codegen.ascendc.helpers import HELPERS
 from pyasc.codegen.ascendc.host_scalars import HOST_FUNCTIONS, HOST_HELPERS, host_scalar
 from pyasc.codegen.ascendc.inlining import hint_of, may_inline
@@ -16,13 +18,15 @@ from pyasc.ir.dialects import arith, func, py, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import dtype_of
 
-_HOST_TYPES = {**CTYPES, dtypes.f16: "float", dtypes.bf16: "float"}
+_HOST_TYPES = {**CTYPES, dtypes.f16: "uint16_t", dtypes.bf16: "uint16_t"}
+"""What a number is on the host: a half is its bits, as the arguments of an entry have it."""
 
 
 _INCLUDES = """// Returns 0, or the number of the check that fails, or what `launch` returned.
 #include <math.h>
 #include <stdint.h>"""
-_TYPES = """// Starts the kernel with number `entry` on `blocks` cores; `numbers` are its scalars, each in eight bytes.
+_TYPES = """// Starts the kernel with number `entry` on `blocks` cores; `numbers` are its scalars, each in eight bytes,
+// halves as bits.
 typedef int32_t (*pyasc_launch)(void* context, uint32_t entry, uint32_t blocks, const uint64_t* numbers);
 
 template <typename T>
@@ -87,7 +91,7 @@ class _Writer:
             return self.texts[value]
         op = value.op
         if isinstance(op, arith.Constant):
-            return literal(op.value, dtype_of(op.result.type))
+            return _constant(op)
         if isinstance(op, func.Size):
             return Expr(self.sizes[op.symbol])
         assert op is not None
@@ -157,3 +161,13 @@ class _Writer:
 
     def _type(self, value: Value) -> str:
         return _HOST_TYPES[dtype_of(value.type)]
+
+
+def _constant(op: arith.Constant) -> Expr:
+    """A known number, a half as its bits."""
+    dtype = dtype_of(op.result.type)
+    if dtype is dtypes.f16:
+        return Expr(str(int.from_bytes(struct.pack("<e", op.value), "little")))
+    if dtype is dtypes.bf16:
+        return Expr(str(int.from_bytes(struct.pack("<f", op.value)[2:], "little")))
+    return literal(op.value, dtype)
