@@ -308,6 +308,9 @@ class Carried:
     def _absorb(self, name: str) -> bool:
         """Take in what the iteration gives for a name; whether that changes what it starts from."""
         final, entry = self.finals[name], self.entry[name]
+        if isinstance(entry, Poison):
+            # A mistake in front of the loop has been reported; there is no second one to find.
+            return False
         if isinstance(final, (Poison, Unset, Conflict)):
             if isinstance(final, (Unset, Poison)) and isinstance(entry, Unset):
                 return isinstance(final, Unset) and self._is_set_by_breaks(name)
@@ -321,7 +324,7 @@ class Carried:
             return False
         if self._becomes_slot(name, entry, final):
             return True
-        if same(final, entry) or name not in self.live_in | self.live_out or isinstance(entry, Poison):
+        if same(final, entry) or name not in self.live_in | self.live_out:
             return False
         reason = f"{numeric.describe(entry)} before the loop and another value in it"
         arrays = isinstance(entry, (Array, Row)) and isinstance(final, (Array, Row))

@@ -506,3 +506,12 @@ def k(x: asc.float32[4]):
 def k(x: asc.float32[4]):
     x[0] = np.emath.sqrt(x[1])
 #          ^ PA0209: `np.emath.sqrt` cannot be called in a kernel
+
+#: an array that a loop replaces and that a mistake has made: one mistake
+@asc.kernel
+def k(x: asc.float32[4], y: asc.float32[4]):
+    total = np.zeros(4, np.float32)
+#           ^ PA0209: `np.zeros` cannot be called in a kernel
+    for i in range(4):
+        total = total * 2.0 + x
+    y[...] = total

@@ -219,3 +219,42 @@ def test_comparisons_of_64_bits_see_all_bits() -> None:
     for k in (2**31 - 1, -(2**31), 2**40, 0):
         on_both(compared, x, t, w, k, out)
     on_both(compared_with_all, x, t[:7], np.zeros((7, x.size), np.bool_))
+
+
+@asc.kernel
+def bits(x: asc.tensor, y: asc.tensor):
+    return x ^ y, x & 12, x | 3, y >> 2, y << 3, x >> 7
+
+
+@asc.kernel
+def masks(x: asc.float32[N], y: asc.float32[N], low: asc.int64[N]):
+    return (x > 0) ^ (y > 0), ((x > 0) ^ (y > 0)) & (x > 1), low.astype(asc.int32)
+
+
+def scalar_lines(kernel: Any) -> list[str]:
+    return [each.message for each in kernel.remarks if "scalar unit" in each.message]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_bits_of_narrow_integers_are_vector_work(dtype: str) -> None:
+    kernel = asc.kernel(bits.py_func)
+    x, y = edges(dtype, 133), edges(dtype, 133)[::-1].copy()
+    found = []
+    for device in ("model", "cpu"):
+        with asc.device(device):
+            found.append(kernel(x, y))
+    for got, expected in zip(*found, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert not scalar_lines(kernel)
+
+
+def test_masks_that_differ_and_lower_halves_are_vector_work() -> None:
+    rng = np.random.default_rng(5)
+    x, y = (rng.standard_normal(133).astype(np.float32) for _ in range(2))
+    low = rng.integers(-(2**63), 2**63 - 1, 133)
+    with asc.device("model"):
+        differ, both, halves = masks(x, y, low)
+    np.testing.assert_array_equal(differ, (x > 0) ^ (y > 0))
+    np.testing.assert_array_equal(both, differ & (x > 1))
+    np.testing.assert_array_equal(halves, low.astype(np.int32))
+    assert not scalar_lines(masks)

@@ -346,3 +346,10 @@ def as_list(result: Any) -> list[np.ndarray]:
     """What a kernel returned, one array a result."""
     several = result if isinstance(result, tuple) else () if result is None else (result,)
     return [np.asarray(x) for x in several]
+
+
+@pytest.mark.usefixtures("model_library")
+def test_sizes_that_are_taken_to_be_equal_are_vector_work() -> None:
+    with asc.device("model"):
+        rms_norm(floats(7, 33), floats(33))
+    assert not [each.message for each in rms_norm.remarks if "scalar unit" in each.message]

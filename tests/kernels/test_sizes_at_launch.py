@@ -199,9 +199,9 @@ def test_what_a_device_does_not_run_for_all_sizes_is_tried_once(monkeypatch: pyt
     tried: list[Any] = []
     specialise = asc.Kernel.specialise
 
-    def counted(self: asc.Kernel, types: Any, sizes: Any = None, known: Any = ()) -> Any:
+    def counted(self: asc.Kernel, types: Any, sizes: Any = None, known: Any = (), same: Any = ()) -> Any:
         tried.append(known)
-        return specialise(self, types, sizes, known)
+        return specialise(self, types, sizes, known, same)
 
     monkeypatch.setattr(asc.Kernel, "specialise", counted)
     order = np.array([1, 0])

@@ -69,27 +69,14 @@ class Elements:
         return value if isinstance(value.type, ScalarType) else self.at(value, indices, builder)
 
     def _broadcast(self, op: tensor.Broadcast, indices: Sequence[Value], builder: Builder) -> list[Value]:
+        """An axis of one element is repeated; any other has as many as the result, which stands checked in front."""
         source, target = op.value.type, op.result.type
         assert isinstance(source, TensorType) and isinstance(target, TensorType)
-        shift = len(target.shape) - len(source.shape)
-        picked: list[Value] = []
-        for axis, extent in enumerate(source.shape):
-            wide = target.shape[axis + shift]
-            picked.append(
-                indices[axis + shift]
-                if extent == wide and extent is not None
-                else self._repeat(op, axis, indices[axis + shift], builder)
-            )
-        return picked
-
-    def _repeat(self, op: tensor.Broadcast, axis: int, position: Value, builder: Builder) -> Value:
-        source = op.value.type
-        assert isinstance(source, TensorType)
-        if source.shape[axis] == 1:
-            return index(builder, 0)
-        extent = self.extent(op.value, axis, builder)
-        single = builder.value(arith.Elementwise(fn="eq", args=[extent, index(builder, 1)]))
-        return builder.value(arith.Elementwise(fn="select", args=[single, index(builder, 0), position]))
+        walked = indices[len(target.shape) - len(source.shape) :]
+        return [
+            index(builder, 0) if extent == 1 else place
+            for extent, place in zip(source.shape, walked, strict=True)
+        ]
 
     def _viewed(self, op: tensor.View, indices: Sequence[Value], builder: Builder) -> list[Value]:
         source = op.value.type

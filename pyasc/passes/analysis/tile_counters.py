@@ -201,6 +201,8 @@ class Wide:
             case arith.Cast():
                 (arg,) = args
                 narrow = isinstance(arg, Register) and not arg.dtype.is_float and arg.dtype is not dtypes.i64
+                if _is_wide(arg):
+                    return dtype_of(op.result.type) is dtypes.i32
                 return narrow and dtype_of(op.result.type) is dtypes.i64
             case arith.Elementwise():
                 if dtype_of(op.args[-1].type) is not dtypes.i64:
@@ -221,9 +223,10 @@ class Wide:
         if isinstance(op, arith.Cast):
             (arg,) = args
             assert isinstance(arg, Register)
-            made = self.legaliser.cast(arg, dtypes.i32)
+            made = self.low(arg) if _is_wide(arg) else self.legaliser.cast(arg, dtypes.i32)
             if made not in self.intervals.known:
-                self.intervals.hold(made, self.intervals.of_dtype(arg.dtype))
+                dtype = dtypes.i32 if _is_wide(arg) else arg.dtype
+                self.intervals.hold(made, self.intervals.of_dtype(dtype))
             return made
         assert isinstance(op, arith.Elementwise)
         data = self._data(op, args)

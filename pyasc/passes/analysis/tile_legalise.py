@@ -412,11 +412,25 @@ class Legaliser:
     def logical(self, fn: str, args: Sequence[Operand]) -> Register:
         """and, or, xor, not of masks, and of 16-bit integers."""
         dtype = _dtype(args[0])
-        if fn == "xor" or dtype not in (dtypes.i1, dtypes.i16, dtypes.u16):
+        if dtype not in (dtypes.i1, dtypes.i16, dtypes.u16):
             raise refuse(f"`{fn}` of {dtype} elements", self.loc)
-        if not all(isinstance(arg, Register) for arg in args):
+        if dtype is dtypes.i1 and not all(isinstance(arg, Register) for arg in args):
             raise refuse(f"`{fn}` of elements and a scalar", self.loc)
-        return self.emit(fn, dtype, *args)
+        registers = [self.register(arg, covers(args)) for arg in args]
+        if fn != "xor":
+            return self.emit(fn, dtype, *registers)
+        both = self.emit("not", dtype, self.emit("and", dtype, *registers))
+        return self.emit("and", dtype, self.emit("or", dtype, *registers), both)
+
+    def shifted(self, fn: str, args: Sequence[Operand]) -> Register:
+        """Signed integers shifted by a number of bits that they have."""
+        left, by = args
+        dtype = _dtype(left)
+        known = constant_of(by) if isinstance(by, Value) else None
+        signed = isinstance(left, Register) and dtype in (dtypes.i16, dtypes.i32)
+        if not signed or known is None or not 0 <= int(known) < dtype.bits:
+            raise refuse(f"`{fn}` of {dtype} elements by other than a known number", self.loc)
+        return self.emit(fn, dtype, left, self.number(int(known), dtype))
 
     def reciprocal_root(self, args: Sequence[Operand]) -> Register:
         """1 / sqrt(x): the one instruction for it is an approximation."""
@@ -428,6 +442,9 @@ class Legaliser:
         """A conversion of a register, or of a scalar where it is computed."""
         if isinstance(operand, Register):
             return self.cast(operand, dtype)
+        known = constant_of(operand)
+        if dtype is dtypes.i16 and isinstance(known, int):
+            return self.number(known, dtype)
         return self.at.value(arith.Cast.to(operand, dtype))
 
     def cast(self, source: Register, dtype: DType) -> Register:
@@ -486,6 +503,7 @@ _HANDLERS: dict[str, Handler] = {
     **{fn: _same(fn, Legaliser.python_extreme) for fn in ("pymax", "pymin")},
     **{fn: _same(fn, Legaliser.rounded) for fn in _ROUNDED},
     **{fn: _same(fn, Legaliser.logical) for fn in ("and", "or", "xor", "not")},
+    **{fn: _same(fn, Legaliser.shifted) for fn in ("shl", "shr")},
     **{fn: _same(fn, Legaliser.floor_division) for fn in ("floordiv", "mod")},
     "div": Legaliser.divide,
     "rsqrt": Legaliser.reciprocal_root,
