@@ -134,12 +134,14 @@ def test_the_model_finds_nothing_where_nothing_is(name: str) -> None:
 
 
 def test_a_remark_says_what_the_model_cannot_watch() -> None:
-    """Single elements of bfloat16 are nothing for the scalar unit, which would run the loop in order."""
+    """The loop would run in order on one core, which has no room for so large a row."""
     kernel = asc.kernel_from_source(
         "import pyasc as asc\n"
-        "def k(b: asc.bfloat16[N, 16], a: asc.bfloat16[2 * N, 16]):\n"
+        "def k(b: asc.float32[N, 65536], a: asc.float32[2 * N, 65536]):\n"
         "    for j in asc.parallel_for(N):\n"
-        "        a[2 * j] = b[j] * 2\n",
+        "        row = b[j] * 2\n"
+        "        row[0] = 1\n"
+        "        a[2 * j] = row\n",
         "k",
         debug=True,
     )

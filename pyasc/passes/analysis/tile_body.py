@@ -53,7 +53,9 @@ class Elements:
 
 
 def stored_dtype(dtype: DType) -> DType:
-    """The dtype of elements on chip: a bool in memory is a byte."""
+    """The dtype of elements on chip: a bool in memory is a byte. Raises NotVector for float64, which no core has."""
+    if dtype is dtypes.f64:
+        raise refuse("float64 elements")
     return dtypes.u8 if dtype is dtypes.i1 else dtype
 
 
