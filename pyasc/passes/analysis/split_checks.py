@@ -11,7 +11,7 @@ from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.affine import Polynomials, constant_of
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.range_tests import range_test, tested_index
@@ -108,11 +108,28 @@ def _needs(checks: _Checks, check: py.Check) -> bool:
                 return False
             if any(isinstance(each, mem.Load) for index in op.indices for each in _behind(index)):
                 return False
+            if _is_guarded(op, checks):
+                return False
         elif not op.has(PURE) or op.regions:
             return False
         checks.slice[op] = None
         pending += op.operands
     return True
+
+
+def _is_guarded(load: mem.Load, checks: _Checks) -> bool:
+    """Whether a check of the nest is what keeps a load in range, so that it may not stand before all of them."""
+    polynomials = Polynomials()
+    for axis, index in enumerate(load.indices):
+        computed = {index, *(value for op in _behind(index) for value in op.operands)}
+        for check in checks.checks:
+            if not computed.isdisjoint(check.values[:1]) and _ends_at(check, load.ref, axis, polynomials):
+                return True
+    return False
+
+
+def _ends_at(check: py.Check, ref: Value, axis: int, polynomials: Polynomials) -> bool:
+    return polynomials.of(check.values[-1]) == polynomials.extent(ref, axis)
 
 
 def _up_to(op: Operation, stop: Operation) -> Iterable[Operation]:

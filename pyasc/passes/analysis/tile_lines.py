@@ -29,7 +29,7 @@ from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, tile
 from pyasc.ir.dtypes import DType, i32
 from pyasc.ir.types import RefType, ScalarType
-from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.integer_lanes import BYTES, NUMBER_ELEMENTS, reduce_integers
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
@@ -108,15 +108,28 @@ class Lines:
         fixed += BYTES * sum(fold.target.dtype is i32 for sweep in sweeps for fold in sweep.folds)
         for sweep in sweeps:
             fixed += scratch_bytes(sweep.program.instructions)
-        each = bytes_an_element(Assignment(self.shared), self.depths) or 1
         self.wide = dict.fromkeys(s.cover for s in self.shared if s.cover not in (FULL, COLUMN))
-        for slot in self.shared:
+        self.free = ub - fixed
+        self.tile = self._fitting(self.shared)
+
+    def _fitting(self, slots: list[Slot]) -> int:
+        """Elements of a piece for which there is room in so many buffers."""
+        each = bytes_an_element(Assignment(slots), self.depths) or 1
+        for slot in slots:
             if slot.cover in self.wide:
                 each += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
-        each += max(gather_bytes(sweep.program.instructions) for sweep in sweeps) if sweeps else 0
-        self.tile = int((ub - fixed) / each) // 256 * 256
-        if self.tile < 256:
+        each += max((gather_bytes(sweep.program.instructions) for sweep in self.program.sweeps), default=0)
+        fitting = int(self.free / each) // 256 * 256
+        if fitting < 256:
             raise refuse("a row with more numbers than a core has room for", self.root.loc)
+        return fitting
+
+    def _fit(self, extent: Value) -> None:
+        """Make room for the sweeps of a row that is one piece: no loops tell when one of them needs its buffers."""
+        known = integer_of(extent)
+        if known is not None and known <= self.tile:
+            together = self._fitting([slot for each in self.assignments for slot in each.slots])
+            self.tile = min(together, max(-(-known // 256), 1) * 256)
 
     @property
     def reads(self) -> list[Access]:
@@ -130,6 +143,7 @@ class Lines:
 
     def row(self, at: Builder, point: Sequence[Value], first: Value, extent: Value) -> None:
         """All of one row, from a column on."""
+        self._fit(extent)
         numbers = self.begin(at, point=point)
         for access in self.program.reads:
             self.read_number(at, numbers, access, point)

@@ -65,7 +65,7 @@ class RowTiles:
     def _size(self, ub: int) -> None:
         """Elements of a tile, columns of a piece and rows at most."""
         slots = self.assignment.slots
-        widths = [slot.width for slot in slots if slot.kind != "mask"]
+        widths = [slot.width for slot in slots if slot.kind != "mask"] or [1]
         self.unit = BLOCK_BYTES // min(widths)
         self.structured = any(map(by_row, self.program.instructions))
         self.wide = dict.fromkeys(s.cover for s in slots if width_of(s.cover) > 1 or s.cover == wide(1))
@@ -73,7 +73,9 @@ class RowTiles:
         longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
         a_row = self._bytes(ROW)
         free = ub - self._fixed_bytes() - a_row * longest
-        self.tile = max(int(free / self._element_bytes()) // 256 * 256, 256)
+        self.tile = int(free / self._element_bytes()) // 256 * 256
+        if self.tile < 256:
+            raise refuse("a row of more arrays at once than fit on chip", self.root.loc)
         self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
         if self.turned:
             self.longest = min(self.longest, TURNED_COLUMNS)
