@@ -45,7 +45,13 @@ def literal(value: bool | int | float, dtype: DType) -> Expr:
 
 
 def converted(value: Expr, source: DType, target: DType) -> Expr:
-    """A conversion on the scalar unit. bfloat16 has functions of its own for those from and to float32."""
+    """A conversion on the scalar unit. bfloat16 has functions of its own for those from and to float32.
+
+    Between halves and integers it goes through float32, which no half and no integer that a half holds is rounded in.
+    """
+    ends = (source, target)
+    if dtypes.f32 not in ends and (dtypes.f16 in ends or source is dtypes.bf16):
+        return converted(converted(value, source, dtypes.f32), dtypes.f32, target)
     if source is dtypes.bf16 and target is dtypes.f32:
         return Expr(f"ToFloat({value})")
     if source is dtypes.f32 and target is dtypes.bf16:

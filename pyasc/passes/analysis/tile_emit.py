@@ -143,8 +143,19 @@ def deal(at: Builder, blocks: Value, total: Value, unit: int, kind: str = "vecto
 
 def cores_for(at: Builder, total: Value, unit: int, most: int) -> Value:
     """How many cores have work, at least one."""
-    units = ceil_div(at, total, unit)
-    return binary(at, "maximum", binary(at, "minimum", units, most), 1, "blocks")
+    return binary(at, "maximum", _working(at, total, unit, most), 1, "blocks")
+
+
+def cores_or_none(at: Builder, total: Value, unit: int, most: int) -> Value:
+    """How many cores have work that writes nothing where there is none.
+
+    Such a phase is not launched then: what it reads before it asks how much there is to do need not exist.
+    """
+    return binary(at, "maximum", _working(at, total, unit, most), 0, "blocks")
+
+
+def _working(at: Builder, total: Value, unit: int, most: int) -> Value:
+    return binary(at, "minimum", ceil_div(at, total, unit), most)
 
 
 def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:

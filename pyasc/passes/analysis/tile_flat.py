@@ -45,7 +45,7 @@ from pyasc.passes.analysis.tile_emit import (
     TileEmitter,
     binary,
     bytes_an_element,
-    cores_for,
+    cores_or_none,
     deal,
     queue_depths,
 )
@@ -115,7 +115,7 @@ def lower_flat(op: st.Apply, soc: Soc) -> Value:
     builder.wide.intervals.check()
     total, lower = extent_of(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
-    blocks = cores_for(at, total, line, soc.vector_cores)
+    blocks = cores_or_none(at, total, line, soc.vector_cores)
     dealt = deal(at, blocks, total, line)
     _Flat(op, builder, soc, line).emit(dealt.at, dealt.part.begin, dealt.part.length, lower)
     dealt.at.insert(tile.Yield())

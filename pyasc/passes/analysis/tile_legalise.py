@@ -32,6 +32,7 @@ COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne":
 
 _NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "eq": "ne", "ne": "eq"}
 _FLOATS = (dtypes.f16, dtypes.f32)
+_HALVES = (dtypes.f16, dtypes.bf16)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
 ADVANCED = ("tanh", "erf", "erfc")
 _BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
@@ -145,6 +146,7 @@ class Legaliser:
             return
         match op:
             case arith.Elementwise():
+                self._refuse_halves(op, args)
                 made = self.elementwise(op.fn, args)
             case arith.Cast():
                 made = self.cast(self.register(args[0]), dtype_of(op.result.type))
@@ -154,12 +156,36 @@ class Legaliser:
             made.name = op.results[0].name
         self.operands[op.results[0]] = made
 
+    def _refuse_halves(self, op: arith.Elementwise, args: Sequence[Operand]) -> None:
+        """Registers of 32 bits stand for integers of 64 in what `wide` takes alone."""
+        for value, arg in zip(op.args, args, strict=True):
+            dtype = dtype_of(value.type)
+            if isinstance(arg, Register) and not arg.is_mask and arg.dtype.bits < dtype.bits == 64:
+                raise refuse(f"`{op.fn}` of {dtype} elements", op.loc)
+
     def _scalar(self, op: Operation) -> None:
         if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast)):
             raise refuse(f"{op.name} in a loop over elements", op.loc)
         mapping = {value: arg for value in op.operands if isinstance(arg := self.operand(value), Value)}
-        clone = self.at.insert(op.clone(dict(mapping)))
-        self.operands[op.results[0]] = clone.results[0]
+        made = self._by_way_of_float(op, [mapping.get(value, value) for value in op.operands])
+        self.operands[op.results[0]] = made or self.at.insert(op.clone(dict(mapping))).results[0]
+
+    def _by_way_of_float(self, op: Operation, args: Sequence[Value]) -> Value | None:
+        """A number that is computed from halves, which the scalar unit computes in float32; None for any other.
+
+        Arithmetic in float32 that is rounded once more is that of halves; a choice computes nothing.
+        """
+        result = dtype_of(op.results[0].type)
+        halves = any(dtype_of(arg.type) in _HALVES for arg in args)
+        if not halves or not isinstance(op, arith.Elementwise) or op.fn == "select":
+            return None
+        made = self.at.value(arith.Elementwise(fn=op.fn, args=[self._float(arg) for arg in args]))
+        return made if dtype_of(made.type) is result else self.at.value(arith.Cast.to(made, result))
+
+    def _float(self, number: Value) -> Value:
+        return (
+            self.at.value(arith.Cast.to(number, dtypes.f32)) if dtype_of(number.type) in _HALVES else number
+        )
 
     def register(self, operand: Operand, cover: str = FULL) -> Register:
         """The operand as a register; a scalar is spread over one."""
@@ -344,7 +370,7 @@ class Legaliser:
         mask, then, otherwise = args
         if not isinstance(mask, Register):
             raise refuse("a choice by one scalar condition between arrays", self.loc)
-        dtype = _dtype(then)
+        dtype = max(_dtype(then), _dtype(otherwise), key=lambda each: each.bits)
         if dtype in (dtypes.i8, dtypes.u8):
             made = self.select([mask, *(self.convert(each, dtypes.f16) for each in (then, otherwise))])
             return self.convert(made, dtype)

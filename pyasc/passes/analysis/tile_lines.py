@@ -46,7 +46,7 @@ from pyasc.passes.analysis.tile_emit import (
     a_repeat,
     binary,
     bytes_an_element,
-    cores_for,
+    cores_or_none,
     deal,
     share,
 )
@@ -320,7 +320,7 @@ class LineRows:
             return self._one_row(at)
         low, total = self._dealt_rows(at)
         self.columns = self.work.column_values(at, ()) if self.work.even else None
-        blocks = cores_for(at, total, 1, self.cores)
+        blocks = cores_or_none(at, total, 1, self.cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
         inner = Builder(cores.body.block, loc=self.root.loc)
         core = cores.body.block.args[0]
@@ -338,12 +338,15 @@ class LineRows:
         return blocks
 
     def _one_row(self, at: Builder) -> Value:
-        """One row of which no number is made: its columns are dealt."""
+        """One row, whose columns are dealt; a number of all of it is made by one core."""
         first, extent = self.work.column_values(at, ())
         total = binary(at, "maximum", extent, 0)
         widths = [a.register.dtype.bytes for a in (*self.lines.reads, *self.lines.writes)] or [4]
         line = LINE_BYTES // min(widths)
-        blocks = cores_for(at, total, line, self.cores)
+        if self.lines.program.writes:
+            blocks = index(at, 1)
+        else:
+            blocks = cores_or_none(at, total, line, self.cores)
         dealt = deal(at, blocks, total, line)
         self.lines.row(dealt.at, (), binary(dealt.at, "add", first, dealt.part.begin), dealt.part.length)
         dealt.at.insert(tile.Yield())

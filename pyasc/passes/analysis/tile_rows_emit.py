@@ -20,7 +20,7 @@ from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
-from pyasc.passes.analysis.tile_emit import I64, binary, cores_for, deal, named
+from pyasc.passes.analysis.tile_emit import I64, binary, cores_or_none, deal, named
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 
 BLOCK_BYTES = 32
@@ -68,7 +68,7 @@ class _Rows:
             self._check_columns(at, columns)
         low, high = self._dealt_rows(at)
         total = binary(at, "maximum", binary(at, "sub", high, low), 0, "rows")
-        blocks = cores_for(at, total, 1 if self.work.columns else LONE_ROWS, self.cores)
+        blocks = cores_or_none(at, total, 1 if self.work.columns else LONE_ROWS, self.cores)
         dealt = deal(at, blocks, total, 1)
         inner = dealt.at
         self._shape(inner, columns)

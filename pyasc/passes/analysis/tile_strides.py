@@ -50,7 +50,7 @@ from pyasc.passes.analysis.tile_emit import (
     TileEmitter,
     binary,
     bytes_an_element,
-    cores_for,
+    cores_or_none,
     deal,
     queue_depths,
 )
@@ -161,7 +161,7 @@ def lower_strided(op: st.Apply, soc: Soc) -> Value:
     check_tables(at, builder.gathers.tables, soc.arch.ub - scratch_bytes(builder.program.instructions))
     total, lower = extent_of(at, op)
     line = LINE_BYTES // min(stored_dtype(dtype_of(ref.type)).bytes for ref in (*op.inputs, *op.outputs))
-    blocks = cores_for(at, total, line, soc.vector_cores)
+    blocks = cores_or_none(at, total, line, soc.vector_cores)
     dealt = deal(at, blocks, total, line)
     begin = binary(dealt.at, "add", lower, dealt.part.begin)
     Strided(op, builder, soc, line).emit(dealt.at, begin, dealt.part.length)
