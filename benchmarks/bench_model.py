@@ -115,7 +115,7 @@ def model_launcher(kernel: Any, check: bool) -> Callable[..., Any]:
     from pyasc.runtime.model import build_runner, launcher_of
 
     lowered = kernel.specialise(kernel.types_of()).lowered("ascend")
-    return launcher_of(lowered, build_runner(lowered, check))
+    return launcher_of(lowered, build_runner(lowered, check)).launch
 
 
 def in_turns(contenders: dict[str, Callable[[], Any]]) -> dict[str, float]:

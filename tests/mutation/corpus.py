@@ -77,7 +77,7 @@ class Subject:
         """The arrays after a launch of another build of the text. Raises what a launch on the model raises."""
         kernel = FewCores(**vars(self.kernel), most=launch.cores)
         runner = model.ModelRunner(kernel, built, limit_seconds=SECONDS)
-        made = model.launcher_of(self.lowered, runner)
+        made = model.launcher_of(self.lowered, runner).launch
         return outcome(made, launch.arguments)
 
 
