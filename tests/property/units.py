@@ -170,6 +170,9 @@ def _model_library(kernels: Sequence[AscendKernel], cache: Path) -> BuiltKernel:
         space = f"unit_{kernel.abi.symbol}"
         uses = "".join(f"using {space}::{entry};\n" for entry in kernel.file.entries)
         parts.append(f"namespace {space} {{\n{kernel.file.text.replace(include, '')}\n}}\n{uses}")
+    if not any(kernel.file.entries for kernel in kernels):
+        # Kernels that do nothing have no entries, and a library has one.
+        parts.append('extern "C" __global__ __aicore__ void nothing() {}')
     with tempfile.TemporaryDirectory(prefix="pyasc-unit-") as folder:
         source = Path(folder) / "unit.cpp"
         source.write_text("\n".join(parts), encoding="utf-8")
