@@ -11,6 +11,7 @@ from pyasc.codegen.templates import macros
 
 INDENT = "    "
 WIDTH = 120
+_RELATIONS = (" >=", " <=", " ==", " !=", " &&", " ||")
 
 
 def _macros() -> Any:
@@ -75,7 +76,7 @@ def indented(text: str) -> str:
 
 
 def broken(line: str) -> list[str]:
-    """A line, or several where it is too long, broken behind commas or before operators, under its parenthesis."""
+    """A line, or several where it is too long: broken behind commas and relations or before operators, below them."""
     made: list[str] = []
     while len(line) > WIDTH and not line.lstrip().startswith(("//", "*", "/*")):
         found = _break(line, continued=bool(made))
@@ -102,6 +103,8 @@ def _break(line: str, continued: bool) -> tuple[int, int] | None:
             open_.pop()
         elif char == "," and (open_ or continued):
             candidates.append((len(open_), -position, open_[-1] if open_ else start))
+        elif char == " " and line[:position].endswith(_RELATIONS) and position > start:
+            candidates.append((len(open_) + 1, -position, open_[-1] if open_ else start + len(INDENT)))
         elif (
             char == " " and line[position + 1 : position + 3] in ("+ ", "? ", ": ", "- ") and position > start
         ):

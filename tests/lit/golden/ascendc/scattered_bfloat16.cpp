@@ -270,8 +270,8 @@ public:
         if (!held_1) {
             for (int64_t i = 0; i < N; ++i) {
                 const int64_t placesValue = static_cast<int64_t>(placesGm.GetValue(i));
-                if (static_cast<uint64_t>(placesValue < 0 ? placesValue + N
-                                          : placesValue) >= static_cast<uint64_t>(N)) {
+                if (static_cast<uint64_t>(placesValue < 0 ? placesValue + N : placesValue) >=
+                    static_cast<uint64_t>(N)) {
                     faultsGm.SetValue(0, 1);
                     faultsGm.SetValue(1, placesValue);
                     faultsGm.SetValue(2, N);
