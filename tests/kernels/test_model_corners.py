@@ -50,7 +50,7 @@ def half_to_int(x: asc.int32[N], h: asc.float16[8]):
 @asc.kernel
 def half_numbers(x: asc.float16[N], h: asc.float16[8]):
     for i in asc.parallel_for(N):
-        x[i] = x[i] * (h[3] + h[5]) + (1 if h[3] > h[5] else 2) + max(h[2], h[1])
+        x[i] = x[i] * (h[3] + h[5]) + (1 if h[3] > h[5] else 2) + max(h[2], h[1]) - h[4 + 3]
 
 
 @asc.kernel

@@ -179,7 +179,11 @@ class Legaliser:
         halves = any(dtype_of(arg.type) in _HALVES for arg in args)
         if not halves or not isinstance(op, arith.Elementwise) or op.fn == "select":
             return None
-        made = self.at.value(arith.Elementwise(fn=op.fn, args=[self._float(arg) for arg in args]))
+        return self._number(op.fn, args, result)
+
+    def _number(self, fn: str, args: Sequence[Value], result: DType) -> Value:
+        """A function of numbers; halves are computed in float32."""
+        made = self.at.value(arith.Elementwise(fn=fn, args=[self._float(arg) for arg in args]))
         return made if dtype_of(made.type) is result else self.at.value(arith.Cast.to(made, result))
 
     def _float(self, number: Value) -> Value:
@@ -324,7 +328,7 @@ class Legaliser:
         known = constant_of(scalar)
         if known is not None and not isinstance(known, bool):
             return self.number(-known, dtype_of(scalar.type))
-        return self.at.value(arith.Elementwise(fn="neg", args=[scalar]))
+        return self._number("neg", [scalar], dtype_of(scalar.type))
 
     def _computed(self, dtype: DType, fn: str) -> DType:
         if dtype not in _ARITHMETIC:
