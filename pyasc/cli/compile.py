@@ -18,7 +18,6 @@ from pyasc.cli.loading import lowered_kernels
 from pyasc.cli.options import request_of, specialisation_options
 from pyasc.cli.output import print_remarks, write_text
 from pyasc.passes.analysis.soc import DEFAULT_SOC, SOCS, soc_named
-from pyasc.passes.pipelines import ascend_pipeline
 from pyasc.runtime.cann import Cann, find_cann
 from pyasc.runtime.compiler import LEVELS, PIPELINE_BY_LEVEL, LoweredKernel, Unit, emit, module_of
 from pyasc.runtime.files import is_special
@@ -87,7 +86,7 @@ def compile_command(
     for_soc = kind == "obj" and target != "cpu"
     cann = find_cann() if for_soc else None
     if kind == "ascendc" or for_soc:
-        request = replace(request, pipeline=ascend_pipeline(DEFAULT_SOC if target == "cpu" else target))
+        request = replace(request, pipeline="ascend", soc=DEFAULT_SOC if target == "cpu" else target)
     if kind.startswith("ir="):
         request = replace(request, pipeline=pipeline_of(kind.removeprefix("ir=")))
     lowered = lowered_kernels(replace(request, dump=save_temps))

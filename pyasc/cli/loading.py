@@ -34,7 +34,8 @@ class Request:
     """What of a file to compile, and how.
 
     `sizes` fixes symbolic sizes (`N=1024`), `types` says what parameters without a full annotation take
-    (`x=float32[N,4]`), `constants` the values of `asc.constexpr` parameters. `dump` receives every stage.
+    (`x=float32[N,4]`), `constants` the values of `asc.constexpr` parameters. `soc` is what tiles are for, the
+    default one if it is None; `dump` receives every stage.
     """
 
     file: str
@@ -43,6 +44,7 @@ class Request:
     types: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     pipeline: str = "cpu"
+    soc: str | None = None
     dump: Path | None = None
 
 
@@ -64,7 +66,7 @@ def _from_python(request: Request) -> list[LoweredKernel]:
             with reporting_bugs(kernel):
                 found = specialise_for(kernel, request)
                 fixed |= found.fixed
-                lowered.append(found.lowered(request.pipeline, dump=request.dump))
+                lowered.append(found.lowered(request.pipeline, soc=request.soc, dump=request.dump))
         except CompileError as error:
             mistakes += error.diagnostics
     if mistakes:
@@ -206,10 +208,11 @@ def _from_ir(request: Request) -> list[LoweredKernel]:
         raise Failure("--shape, --type and --const are for Python files: IR has its types already", USAGE)
     module = parse(read_text(request.file), request.file)
     check(module)
+    options = {} if request.soc is None else {"lower-to-tiles": {"soc": request.soc}}
     remarks = (
         ()
         if is_lowered(module)
-        else tuple(compiler.lower(module, request.pipeline, dump=request.dump).remarks)
+        else tuple(compiler.lower(module, request.pipeline, options, request.dump).remarks)
     )
     kernels = [IrKernel(func, legalise_symbol(func)) for func in module.functions if func.kernel]
     return [

@@ -25,6 +25,10 @@ def matmul(v: Visitor, a: Val, b: Val, dtype: Val = NONE) -> Val:
     _check_inner(v, left, right)
     natural = numeric.promoted(v, (left, right)).dtype
     result = natural if dtype == NONE else element_type(v, dtype)
+    if natural is dtypes.i1:
+        # True where any product is: as numbers, of which enough for any axis do not wrap.
+        left, right = (Tensor(v.emit.cast(each.value, dtypes.i64)) for each in (left, right))
+        return numeric.cast_to(v, _contract(v, left, right, dtypes.i64, dtypes.i64), result)
     return _contract(v, left, right, natural, result)
 
 
@@ -110,5 +114,8 @@ def _with_batch(v: Visitor, value: Tensor, batch: tuple[Dim, ...]) -> Tensor:
 
 
 def dot(v: Visitor, a: Val, b: Val) -> Val:
-    """`asc.dot`."""
+    """`asc.dot`, which is the matrix product as long as the second array has at most two dimensions."""
+    if len(_operand(v, b).shape) > 2:
+        hint = "use asc.matmul for a batch of products, or asc.einsum"
+        raise v.error(None, "PA0402", "asc.dot of an array of more than two dimensions", hint=hint)
     return matmul(v, a, b)

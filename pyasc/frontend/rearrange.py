@@ -94,7 +94,20 @@ def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
     if sorted(output) == sorted(inputs):
         # Nothing is summed: NumPy gives a view.
         return views.permuted(v, shapes.base_of(v, operands[0]), [inputs.index(c) for c in output])
+    number = numeric.promoted(v, tensors).dtype
+    if number is dtypes.i1:
+        # True where any product is.
+        counts = [Tensor(v.emit.cast(each.value, dtypes.i64)) for each in tensors]
+        return numeric.cast_to(v, _einsum(v, terms, output, counts), dtypes.i1)
+    return _einsum(v, terms, output, tensors)
+
+
+def _einsum(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Tensor]) -> Val:
+    number = numeric.promoted(v, tensors).dtype
     named = [(term, _others(terms, k) + output) for k, term in enumerate(terms)]
+    if any(not set(term) <= set(needed) for term, needed in named):
+        # What is summed before the product is summed in the product's type.
+        tensors = [Tensor(v.emit.cast(each.value, number)) for each in tensors]
     reduced = [_summed(v, each, *words) for each, words in zip(tensors, named, strict=True)]
     if len(reduced) == 1:
         found, term = reduced[0]

@@ -114,13 +114,19 @@ class ElementType(Record):
     def __call__(self, value: Any = 0) -> Any:
         """`value` (a number or an array) converted to this type. In plain Python: a NumPy scalar or array.
 
-        bfloat16, which NumPy lacks, is rounded to its precision and kept as float32.
+        As in kernels, a float that no integer of the type is becomes the nearest one, and NaN 0. bfloat16, which NumPy
+        lacks, is rounded to its precision and kept as float32.
         """
         import numpy as np
 
         if self.ir is dtypes.bf16:
             return _round_to_bfloat16(np.asarray(value, np.float32))[()]
-        return np.asarray(value).astype(self.ir.numpy)[()]
+        array = np.asarray(value)
+        if self.ir.is_integer and array.dtype.name in dtypes.BY_NUMPY:
+            from pyasc.ir.numbers_eval import convert
+
+            return convert(array, dtypes.BY_NUMPY[array.dtype.name], self.ir)[()]
+        return array.astype(self.ir.numpy)[()]
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -3,6 +3,31 @@
 
 from __future__ import annotations
 
+_LOOPS_WITH_WATCHED_FLOATS = (
+    "serialise-updates",
+    "lower-structured",
+    "watch-floats",
+    "locate-checks",
+    "cleanup",
+)
+_STRUCTURED_TO_TILES = (
+    "expand-functions",
+    "raise-copies",
+    "time-loops{sums=true}",
+    "raise-loops",
+    "time-loops",
+    "distribute",
+    "split-reductions",
+    "rebase",
+    "interchange",
+    "cleanup",
+    "lower-to-tiles",
+    "canonicalize",
+    "cse",
+    "dce",
+)
+_TILES_TO_CALLS = ("lower-to-ascend", "cse", "dce", "mix-phases")
+
 PIPELINES: dict[str, tuple[str, ...]] = {
     "py": ("inline", "canonicalize", "sccp", "cse", "dce"),
     "loop": (
@@ -35,26 +60,8 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
     ),
-    "tile": (
-        "loop",
-        "split-checks",
-        "raised",
-        "expand-functions",
-        "raise-copies",
-        "time-loops{sums=true}",
-        "raise-loops",
-        "time-loops",
-        "distribute",
-        "split-reductions",
-        "rebase",
-        "interchange",
-        "cleanup",
-        "lower-to-tiles",
-        "canonicalize",
-        "cse",
-        "dce",
-    ),
-    "ascend": ("tile", "lower-to-ascend", "cse", "dce", "mix-phases"),
+    "tile": ("loop", "split-checks", "raised", *_STRUCTURED_TO_TILES),
+    "ascend": ("tile", *_TILES_TO_CALLS),
     "debug": (
         "loop",
         "watch-races",
@@ -78,45 +85,16 @@ PIPELINES: dict[str, tuple[str, ...]] = {
 """From the name of a pipeline to its passes; the name of another pipeline stands for that pipeline's passes."""
 
 
-def ascend_pipeline(soc: str, level: str = "ascend") -> str:
-    """The pipeline down to Ascend C calls, or to the level `"tile"`, for one SoC."""
-    tiles = f"lower-to-tiles{{soc={soc}}}"
-    return ",".join(tiles if name == "lower-to-tiles" else name for name in _flat(level))
+def watching(floats: bool, races: bool) -> str:
+    """The pipeline `ascend` of a debug build, as text.
 
-
-def watching(pipeline: str) -> str:
-    """A pipeline down to Ascend C for a kernel whose floats are watched: loops stay loops, with checks in them."""
-    names = _names(pipeline)
-    below = names[names.index("fuse") + 1 :]
-    return ",".join(
-        [
-            *_flat("loop"),
-            "serialise-updates",
-            "lower-structured",
-            "watch-floats",
-            "locate-checks",
-            "cleanup",
-            *below,
-        ]
-    )
-
-
-def watching_races(pipeline: str) -> str:
-    """A pipeline for a kernel whose parallel loops are watched where nothing proves that they are free of races."""
-    names = _names(pipeline)
-    place = names.index("check-parallel") + 1
-    return ",".join([*names[:place], "watch-races{prints=false}", *names[place:]])
-
-
-def ends_in_ascend_calls(pipeline: str) -> bool:
-    """Whether what comes out of a pipeline is printed as Ascend C."""
-    return "lower-to-ascend" in _names(pipeline)
-
-
-def _names(pipeline: str) -> list[str]:
-    """The passes of a pipeline that is given by its name or as text."""
-    return _flat(pipeline) if pipeline in PIPELINES else pipeline.split(",")
-
-
-def _flat(name: str) -> list[str]:
-    return [each for entry in PIPELINES[name] for each in (_flat(entry) if entry in PIPELINES else [entry])]
+    Where `floats` are watched, loops stay loops, with checks in them; where `races` are, parallel loops check
+    themselves that nothing proves to be free of them.
+    """
+    return ",".join((
+        "loop",
+        *(("watch-races{prints=false}",) if races else ()),
+        *(_LOOPS_WITH_WATCHED_FLOATS if floats else ("split-checks", "raised")),
+        *_STRUCTURED_TO_TILES,
+        *_TILES_TO_CALLS,
+    ))  # fmt: skip

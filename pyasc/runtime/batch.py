@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyasc.ir.diagnostics import CompileError, Diagnostic, compile_error
 from pyasc.runtime.bug_reports import reporting_bugs
-from pyasc.runtime.device import Device, current_device, pipeline_for
+from pyasc.runtime.device import Device, current_device, soc_for
 from pyasc.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -87,9 +87,10 @@ def distinct(requests: Sequence[Request], device: Device | None = None) -> list[
     for kernel, specialisation in requests:
         symbol = _fresh(specialisation.abi.symbol, taken)
         taken.add(symbol)
-        pipeline = "cpu" if device is None else pipeline_for(device, kernel.options.target)
+        pipeline = "cpu" if device is None else device.pipeline
+        soc = None if device is None else soc_for(device, kernel.options.target)
         with reporting_bugs(kernel, specialisation.types):
-            lowered.append(specialisation.lowered(pipeline, symbol=symbol))
+            lowered.append(specialisation.lowered(pipeline, soc=soc, symbol=symbol))
     return lowered
 
 

@@ -38,6 +38,7 @@ class CpuDevice:
 
     name: str = "cpu"
     pipeline: str = "cpu"
+    soc: None = None
 
     def unavailable(self) -> str:
         """Empty: whether there is a compiler shows when one is needed."""

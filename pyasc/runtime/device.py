@@ -38,7 +38,12 @@ class Device(Protocol):
 
     @property
     def pipeline(self) -> str:
-        """The pipeline that kernels go through before `build`."""
+        """The name of the pipeline that kernels go through before `build`."""
+        ...
+
+    @property
+    def soc(self) -> str | None:
+        """The SoC that kernels are lowered for, if it is one."""
         ...
 
     def unavailable(self) -> str:
@@ -60,18 +65,17 @@ DEVICES: dict[str, str] = {
 DEFAULTS = ("npu", "cpu")
 
 
-def pipeline_for(device: Device, target: str | None) -> str:
-    """The pipeline of a kernel with the option `target` on a device.
+def soc_for(device: Device, target: str | None) -> str | None:
+    """The SoC that a kernel with the option `target` is lowered for on a device, if the device is one.
 
     Raises UnsupportedError for a SoC that code is not emitted for, and LaunchError where the device is another one.
     """
     if target in (None, "cpu") or device.name == "cpu":
-        return device.pipeline
+        return device.soc
     from pyasc.passes.analysis.soc import soc_named
-    from pyasc.passes.pipelines import ascend_pipeline
 
-    wanted = ascend_pipeline(soc_named(target).name)
-    if device.name == "npu" and device.pipeline != wanted:
+    wanted = soc_named(target).name
+    if device.name == "npu" and device.soc != wanted:
         raise LaunchError(f"the kernel is for {target}, and the device is another SoC; leave out the target")
     return wanted
 

@@ -21,7 +21,7 @@ from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError, Unsup
 from pyasc.ir.sizes import Assumptions
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
-from pyasc.runtime.device import Device, current_device, pipeline_for
+from pyasc.runtime.device import Device, current_device, soc_for
 from pyasc.runtime.faults import failed_kernel
 from pyasc.runtime.launcher import MISS, Launch, Launcher
 from pyasc.runtime.options import KernelOptions
@@ -251,7 +251,8 @@ class Kernel:
                     with reporting_bugs(self, types):
                         with collection_paused():
                             specialisation = self.specialise(types, known=known, same=same)
-                            lowered = specialisation.lowered(pipeline_for(device, self.options.target))
+                            soc = soc_for(device, self.options.target)
+                            lowered = specialisation.lowered(device.pipeline, soc=soc)
                         (launcher,) = device.build([lowered])
                     return self.adopt(device, specialisation, launcher)
         return self._compiled[device.name, types, known, same]

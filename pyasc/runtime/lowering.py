@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir.diagnostics import ResourceError, UnsupportedError
 from pyasc.passes.analysis.soc import DEFAULT_SOC
-from pyasc.passes.pipelines import ascend_pipeline
 from pyasc.runtime.compiler import LEVELS, emit
 
 if TYPE_CHECKING:
@@ -56,12 +55,12 @@ def lowering_of(specialise: Callable[[], Specialisation], target: str | None = N
     cpp = emit([specialise().lowered()]).text
     soc = DEFAULT_SOC if target in (None, "cpu") else target
 
-    def at(pipeline: str) -> str:
-        return f"{specialise().lowered(pipeline).module}\n"
+    def at(pipeline: str, soc: str | None = None) -> str:
+        return f"{specialise().lowered(pipeline, soc=soc).module}\n"
 
     def below(level: str) -> str:
         try:
-            return ascend_source(specialise(), soc) if level == ASCEND_C else at(ascend_pipeline(soc, level))
+            return ascend_source(specialise(), soc) if level == ASCEND_C else at(level, soc)
         except (UnsupportedError, ResourceError) as error:
             return "".join(f"// {line}\n" for line in str(error).splitlines())
 
@@ -84,4 +83,4 @@ def ascend_source(specialisation: Specialisation, target: str) -> str:
     from pyasc.runtime.ascend import ascend_kernel
 
     soc = soc_named(target)
-    return ascend_kernel(specialisation.lowered(ascend_pipeline(soc.name))).file.text
+    return ascend_kernel(specialisation.lowered("ascend", soc=soc.name)).file.text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyasc import knobs
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT
+from pyasc.passes.analysis.soc import DEFAULT_SOC
 from pyasc.runtime.faults import Faults
 from pyasc.runtime.files import write_atomically
 from pyasc.runtime.toolchain import BuildError, ToolchainError, default_toolchain
@@ -43,6 +44,7 @@ class ModelDevice:
     name: str = "model"
     pipeline: str = "ascend"
     check: bool = field(default_factory=lambda: knobs.read().model_check)
+    soc: str = DEFAULT_SOC
 
     def unavailable(self) -> str:
         """Empty, or that there is no C++ compiler."""

@@ -17,7 +17,6 @@ from pyasc.ir.diagnostics import CompileError, LaunchError
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.phases import FAULT
 from pyasc.passes.analysis.soc import soc_named
-from pyasc.passes.pipelines import ascend_pipeline
 from pyasc.runtime.cann import Cann, CannMissing, find_cann, find_home, find_library
 from pyasc.runtime.faults import Faults
 
@@ -53,12 +52,13 @@ class NpuDevice:
     """The first Ascend NPU that this process may use."""
 
     name: str = "npu"
+    pipeline: str = "ascend"
     _sessions: dict[str, Session] = field(default_factory=dict)
 
     @property
-    def pipeline(self) -> str:
-        """The pipeline for the SoC of the device. Raises NpuError or CannMissing where there is none."""
-        return ascend_pipeline(self.session().target)
+    def soc(self) -> str:
+        """The SoC of the device. Raises NpuError or CannMissing where there is none."""
+        return self.session().target
 
     def session(self) -> Session:
         """The device, opened at the first call. Raises NpuError or CannMissing."""

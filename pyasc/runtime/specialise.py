@@ -24,7 +24,7 @@ from pyasc.frontend.visitor import CompileOptions
 from pyasc.ir.record import changed
 from pyasc.ir.sizes import Dim, SizeExpr, size
 from pyasc.ir.types import RefType, ScalarType
-from pyasc.passes.pipelines import ends_in_ascend_calls, watching, watching_races
+from pyasc.passes.pipelines import watching
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
@@ -73,29 +73,33 @@ class Specialisation:
         return self.result.dependencies.still_valid()
 
     def lowered(
-        self, pipeline: str = "cpu", *, symbol: str | None = None, dump: Path | None = None
+        self,
+        pipeline: str = "cpu",
+        *,
+        soc: str | None = None,
+        symbol: str | None = None,
+        dump: Path | None = None,
     ) -> LoweredKernel:
-        """Through a pipeline, under another symbol if one is given; stages go to `dump`, as in `compiler.lower`.
+        """Through the pipeline of a name, for a SoC (the default one) where it gets to tiles.
 
-        Raises RuntimeError at a second call.
+        The kernel gets another symbol if one is given; stages go to `dump`, as in `compiler.lower`. Raises
+        RuntimeError at a second call.
         """
         if self._module is None:
             raise RuntimeError(f"{self.abi.name} has been lowered already")
         module, self._module = self._module, None
-        for_ascend = ends_in_ascend_calls(pipeline)
-        if self.options.debug and pipeline == "cpu":
-            pipeline = "debug"
-        elif self.options.watch and for_ascend:
-            pipeline = watching(pipeline)
         if symbol is not None and symbol != self.abi.symbol:
             module.functions[0].attrs["symbol"] = symbol
             self.abi = with_symbol(self.abi, symbol)
         options = self.options.of_passes
         options["raise-loops"]["strict"] = self.result.strict
-        if self.options.debug and for_ascend:
-            module, found = _lowered_with_races_watched(module, pipeline, options, dump)
+        if soc is not None:
+            options["lower-to-tiles"]["soc"] = soc
+        if self.options.debug and pipeline == "ascend":
+            module, found = _lowered_with_races_watched(module, bool(self.options.watch), options, dump)
         else:
-            found = lower(module, pipeline, options, dump).remarks
+            debug = self.options.debug and pipeline == "cpu"
+            found = lower(module, "debug" if debug else pipeline, options, dump).remarks
         self.remarks = (*map(_of_front_end, self.result.remarks), *found)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
@@ -112,20 +116,24 @@ class Specialisation:
 
 
 def _lowered_with_races_watched(
-    module: Module, pipeline: str, options: Options, dump: Path | None
+    module: Module, floats: bool, options: Options, dump: Path | None
 ) -> tuple[Module, list[Remark]]:
-    """A module lowered with its parallel loops watched, or without where the target cannot have that."""
+    """A module lowered to Ascend C calls with its parallel loops watched, or without where the target cannot have that.
+
+    Its floats are watched too where that is asked for.
+    """
     from pyasc.ir.diagnostics import ResourceError, UnsupportedError
     from pyasc.passes.base import Remark
 
     plain = module.clone()
     assert isinstance(plain, type(module))
     try:
-        return module, lower(module, watching_races(pipeline), options, dump).remarks
+        return module, lower(module, watching(floats, races=True), options, dump).remarks
     except (UnsupportedError, ResourceError) as error:
         message = f"parallel loops are not watched for races: {error.diagnostics[0].message}"
         remark = Remark("watch-races", error.diagnostics[0].loc, message, "debug it with asc.device('cpu')")
-        return plain, [remark, *lower(plain, pipeline, options, dump).remarks]
+        found = lower(plain, watching(floats, races=False), options, dump).remarks
+        return plain, [remark, *found]
 
 
 def _of_front_end(remark: Diagnostic) -> Remark:

@@ -522,3 +522,9 @@ def k(x: asc.float32[4], n: int):
 def k(x: asc.float32[4]):
     x[0] = sum((1, 2, 3)[::0])
 #                        ^ PA0503: the step of a slice is 0
+
+#: dot of an array of three dimensions
+@asc.kernel
+def k(x: asc.float32[2, 3], y: asc.float32[2, 3, 2]):
+    z = asc.dot(x, y)
+#       ^ PA0402: asc.dot of an array of more than two dimensions

@@ -78,6 +78,14 @@ def iterators_where_they_stand(n: int):
     return total + sum(i * n for i in range(3)), list(reversed([n, 1]))[-1], len(parts)
 
 
+TABLE = np.array([[True, False], [True, True]])
+
+
+@on((TABLE, np.int8([[100, 100], [3, 4]])), (TABLE.T, np.int8([[0, 1], [-1, 2]])))
+def products_of_bools(a: asc.bool_[2, 2], b: asc.int8[2, 2]):
+    return a @ a, a @ b, a[0] @ a[1], asc.dot(a, a[0])
+
+
 KERNELS = [(asc.kernel(function), function, arguments) for function, arguments in CASES]
 
 
@@ -187,3 +195,26 @@ def test_a_debug_build_reports_ints_that_wrap(n: int, by: int, error: type[Excep
     assert watched(1, 62) == (-1, 1, 2**62, 0, -1)
     with pytest.raises(error, match=message):
         watched(n, by)
+
+
+@asc.kernel
+def sums_of_products(a: asc.bool_[2, 300], b: asc.float16[2, 300], c: asc.float32[300]):
+    return (
+        asc.einsum("ij,kj->ik", a, a),
+        asc.einsum("ij->i", a),
+        asc.einsum("ij,kj->ik", a, b),
+        asc.einsum("ij,k->ik", b, c),
+    )
+
+
+def test_einsum_of_bools_and_of_two_types() -> None:
+    a, b, c = np.ones((2, 300), bool), np.full((2, 300), 0.1, np.float16), np.ones(300, np.float32)
+    a[1] = False
+    found = sums_of_products(a, b, c)
+    np.testing.assert_array_equal(found[0], a @ a.T, strict=True)
+    np.testing.assert_array_equal(found[1], [True, False], strict=True)
+    np.testing.assert_allclose(found[2], a.astype(np.float16) @ b.T, rtol=2e-3)
+    # What is summed first is summed in float32, the type of the product.
+    exact = b.astype(np.float64).sum(1, keepdims=True) * np.ones(300)
+    np.testing.assert_allclose(found[3], exact, rtol=1e-6)
+    assert found[3].dtype == np.float32

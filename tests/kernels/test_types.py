@@ -107,6 +107,7 @@ def test_a_float_that_does_not_fit_saturates_and_nan_is_zero() -> None:
     top, bottom = np.iinfo(np.int32).max, np.iinfo(np.int32).min
     assert to_int32(x).tolist() == [top, bottom, 0, top, 2, -2]
     assert to_int8(x).tolist() == [127, -128, 0, 127, 2, -2]
+    assert asc.int32(x).tolist() == to_int32(x).tolist() and asc.int8(x).tolist() == to_int8(x).tolist()
 
 
 @pytest.mark.parametrize("n", SIZES)

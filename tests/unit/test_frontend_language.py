@@ -23,6 +23,21 @@ class TestElementTypes:
         assert type(asc.float32(1)) is np.float32
         assert type(asc.uint8(3)) is np.uint8
 
+    @pytest.mark.parametrize("element", [e for e in dtypes.ALL if e.ir.is_integer], ids=str)
+    @pytest.mark.parametrize("source", [np.float16, np.float32, np.float64, float])
+    def test_floats_that_do_not_fit_become_the_nearest_integer(
+        self, element: dtypes.ElementType, source: type
+    ) -> None:
+        info = np.iinfo(element.dtype)
+        ends = [(math.inf, info.max), (-math.inf, info.min), (math.nan, 0), (3.9, 3), (-0.9, 0)]
+        if source is not np.float16:
+            ends += [(1e30, info.max), (-1e30, info.min)]
+        for value, expected in ends:
+            assert element(source(value)) == expected and type(element(source(value))) is element.dtype.type
+        if source is not float:
+            array = np.array([value for value, _ in ends], source)
+            assert element(array).tolist() == [expected for _, expected in ends]
+
     def test_bfloat16_keeps_eight_bits_of_significand(self) -> None:
         assert asc.bfloat16(1 + 2**-7) == 1 + 2**-7
         assert asc.bfloat16(1 + 2**-8) == 1
