@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -286,6 +287,44 @@ def test_reduced_columns() -> None:
         with asc.device("model"):
             sums_of_row_pairs(*copies)
         np.testing.assert_allclose(copies[1], made, rtol=1e-4, atol=1e-4)
+
+
+@asc.kernel
+def between_neighbours(x: asc.float32[M]):
+    for i in range(1, M - 1, 2):
+        x[i] = x[i - 1] + x[i + 1]
+
+
+@asc.kernel
+def green_of_others(img: asc.float32[H, W, 3]):
+    img[:, :, 1] = img[:, :, 0] - img[:, :, 2]
+
+
+@asc.kernel
+def red_black(a: asc.float32[H, W]):
+    for color in range(2):
+        for i in range(1, H - 1):
+            for j in range(1 + (i + color) % 2, W - 1, 2):
+                a[i, j] = a[i - 1, j] + a[i + 1, j] + (a[i, j - 1] + a[i, j + 1])
+
+
+def test_what_is_only_read_of_a_step_is_not_written() -> None:
+    for m in (1, 2, 3, 8, 9, 65, 1000):
+        x = numbers("f4", m)
+        expected = x.copy()
+        expected[1:-1:2] += x[:-2:2] + x[2::2] - x[1:-1:2]
+        gives(between_neighbours, [x], [expected])
+    for h, w in IMAGES:
+        img = numbers("f4", h, w, 3)
+        expected = img.copy()
+        expected[:, :, 1] = img[:, :, 0] - img[:, :, 2]
+        gives(green_of_others, [img], [expected])
+    for h, w in ((3, 3), (7, 9), (12, 33)):
+        a, expected = np.ones((h, w), np.float32), np.ones((h, w), np.float32)
+        assert red_black.py_func is not None
+        places = {**red_black.py_func.__globals__, "H": h, "W": w}
+        types.FunctionType(red_black.py_func.__code__, places)(expected)
+        gives(red_black, [a], [expected])
 
 
 @asc.kernel

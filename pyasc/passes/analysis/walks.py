@@ -39,11 +39,6 @@ class Window:
     offset: SizeExpr
     phases: tuple[int, ...]
 
-    @property
-    def complete(self) -> bool:
-        """Whether every element of it is accessed."""
-        return self.stride in (1, -1) or len(self.phases) == self.stride
-
 
 @dataclass
 class Walks:
@@ -148,11 +143,19 @@ def is_line(op: st.Apply) -> bool:
     walks = walks_of(op)
     if walks is None or (op.rank > 1 and any(counter.uses for counter in op.body.block.args[: op.rank])):
         return False
-    written = [walks.window(ref, map_)[0] for ref, map_ in zip(op.outputs, op.output_maps, strict=True)]
     strides = {walk.stride for walk in walks.of.values()}
     return bool(
         (strides - {0, 1} or gathers(op))
         and all(abs(stride) <= MAX_STRIDE for stride in strides)
-        and all(window.stride and window.complete for window in written)
+        and _writes_whole_windows(op, walks)
         and all(dtype_of(walk.ref.type).bits <= 32 for walk in walks.of.values() if walk.stride not in (0, 1))
     )
+
+
+def _writes_whole_windows(op: st.Apply, walks: Walks) -> bool:
+    """Whether every element of a window that is written is: what is only read there must not be written back."""
+    phases: dict[Window, set[int]] = {}
+    for ref, map_ in zip(op.outputs, op.output_maps, strict=True):
+        window, phase = walks.window(ref, map_)
+        phases.setdefault(window, set()).add(phase)
+    return all(window.stride == -1 or len(found) == window.stride for window, found in phases.items())
