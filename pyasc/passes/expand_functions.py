@@ -21,13 +21,14 @@ from pyasc.ir.dtypes import bf16, f16, f32
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.function_power import integer_power, power
 from pyasc.passes.analysis.function_recipes import FUNCTIONS, Number, sign
+from pyasc.passes.analysis.function_remainders import floor_divide, floor_modulo, integer_remainder, remainder
 from pyasc.passes.base import Context, FunctionPass
 
-RECIPES = {**FUNCTIONS, "pow": power}
+RECIPES = {**FUNCTIONS, "pow": power, "fmod": remainder, "mod": floor_modulo, "floordiv": floor_divide}
 """By the name of the function in the number table."""
 
 
-INTEGERS = {"pow": integer_power, "sign": sign}
+INTEGERS = {"pow": integer_power, "sign": sign, "fmod": integer_remainder}
 """Those that integers have too."""
 
 

@@ -186,6 +186,12 @@ def _mod(applied: Applied) -> Expr:
     return _infix("%", PRODUCT, applied) if _exact(applied) else _helper("FloorModulo", applied)
 
 
+def _fmod(applied: Applied) -> Expr:
+    if applied.dtype is not dtypes.f32:
+        raise applied.refused()
+    return _helper("Remainder", applied)
+
+
 def _exact(applied: Applied) -> bool:
     """Whether C++ divides as Python does."""
     if not applied.dtype.is_integer:
@@ -252,6 +258,7 @@ _FUNCTIONS: dict[str, Callable[[Applied], Expr]] = {
     "div": partial(_infix, "/", PRODUCT),
     "floordiv": _floordiv,
     "mod": _mod,
+    "fmod": _fmod,
     "lt": partial(_infix, "<", RELATION),
     "le": partial(_infix, "<=", RELATION),
     "gt": partial(_infix, ">", RELATION),

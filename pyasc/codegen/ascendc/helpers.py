@@ -54,6 +54,25 @@ __aicore__ inline T FloorDivide(T a, T b)
     const T quotient = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }""",
+    "Remainder": """// What a division towards zero leaves, exactly: the divisor times powers of two is taken away.
+template <typename T>
+__aicore__ inline T Remainder(T a, T b)
+{
+    T rest = a < 0 ? -a : a;
+    const T size = b < 0 ? -b : b;
+    if (!(rest < __builtin_inff()) || !(size > 0)) {
+        return __builtin_nanf("");
+    }
+    T step = size;
+    while (rest - step >= step) {
+        step += step;
+    }
+    for (; step > size; step *= static_cast<T>(0.5)) {
+        rest = rest < step ? rest : rest - step;
+    }
+    rest = rest < size ? rest : rest - size;
+    return rest > 0 ? (a < 0 ? -rest : rest) : a * 0;
+}""",
     "ShiftedLeft": """// A shift by any count: one that leaves the width shifts everything out.
 template <typename T>
 __aicore__ inline T ShiftedLeft(T a, T count)

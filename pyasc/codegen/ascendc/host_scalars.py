@@ -16,7 +16,7 @@ _FUNCTIONS = {
         name: f"{name}f"
         for name in (
             "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh asin acos atan "
-            "asinh acosh atanh erf erfc pow atan2 floor ceil trunc hypot exp2"
+            "asinh acosh atanh erf erfc pow atan2 floor ceil trunc hypot exp2 fmod"
         ).split()
     },
     "rint": "rintf",

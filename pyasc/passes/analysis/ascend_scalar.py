@@ -32,7 +32,7 @@ FAULT_WORDS = 6
 LOCAL_BYTES = 128 * 1024
 """What temporary arrays of a core may take on chip, all together; the rest is for calls on single elements."""
 _SCALAR_FLOAT = frozenset(
-    "add sub mul div neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
+    "add sub mul div fmod neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
 )
 _SCALAR_INT = frozenset(
     (
