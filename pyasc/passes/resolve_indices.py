@@ -182,6 +182,9 @@ class _Resolver:
     def _wrapped(self, site: _Site) -> Value:
         if site.shifted or self.ranges.nonnegative(self.ranges.exact(site.value), site.block):
             return site.value
+        if site.expr == site.extent - 1:
+            # Negative only where the axis is empty, and then no index is in range.
+            return site.value
         at = Builder.before(site.op)
         extent = self.launch.value_at(site.extent, site.op)
         negative = at.value(arith.Elementwise(fn="lt", args=[site.value, index(at, 0)]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements that several indices of an array say: diagonals, and one of every second row."""
+"""Elements that several indices of an array say: diagonals, one of every second row, and the last of each row."""
 
 from __future__ import annotations
 
@@ -32,10 +32,16 @@ def every_second_row(A: asc.float32[N, M], x: asc.float32[K]):
         x[i] = A[2 * i + 1, 3] + 1.0
 
 
+@asc.kernel
+def last_column(A: asc.float32[N, M], x: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        x[i] = A[i, M - 1] + 1.0
+
+
 @pytest.fixture(scope="module", autouse=True)
 def compiled(model_library: None) -> None:
     with asc.device("model"):
-        asc.compile([along_diagonal, against_diagonal, every_second_row])
+        asc.compile([along_diagonal, against_diagonal, every_second_row, last_column])
 
 
 def _vector_alone(kernel: object) -> None:
@@ -73,3 +79,21 @@ def test_rows_may_be_left_out(size: int) -> None:
     with asc.device("model"):
         every_second_row(A, x)
     np.testing.assert_array_equal(x, A[1 : 2 * size + 1 : 2, 3] + np.float32(1))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_last_column_is_copied_as_one(size: int) -> None:
+    _vector_alone(last_column)
+    for columns in (1, 2, 9):
+        A = np.random.default_rng(size).random((size, columns), dtype=np.float32)
+        x = np.zeros(size, np.float32)
+        with asc.device("model"):
+            last_column(A, x)
+        np.testing.assert_array_equal(x, A[:, -1] + 1)
+
+
+def test_an_array_without_columns_has_no_last_one() -> None:
+    with asc.device("model"):
+        last_column(np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
+        with pytest.raises(IndexError, match="index -1 is out of range for axis 1 of A with extent 0"):
+            last_column(np.zeros((3, 0), np.float32), np.zeros(3, np.float32))
