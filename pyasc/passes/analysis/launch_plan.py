@@ -26,6 +26,7 @@ from pyasc.ir.dialects import arith, func, py, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType
+from pyasc.passes.analysis.copy_pitches import check_pitches
 from pyasc.passes.analysis.phases import HOST_SUFFIX, PhaseFunction, depends_on_data, needed
 from pyasc.passes.analysis.scalar_cores import is_scalar
 from pyasc.passes.analysis.tile_legalise import refuse
@@ -87,6 +88,13 @@ def host_function(kernel: Func, checks: Sequence[py.Check], steps: Sequence[Step
     _checks(checks, mapping, at)
     for phase in phases_of(steps):
         _checks(phase.limits, _arguments(phase, mapping, at) if phase.limits else mapping, at)
+    at.loc = kernel.loc
+
+    def known(value: Value) -> Value:
+        _copy_scalars(needed([value]), mapping, at)
+        return mapping.get(value, value)
+
+    check_pitches(at, [phase.function for phase in phases_of(steps)], known)
     _steps(steps, mapping, at)
     at.insert(func.Return())
     return Func(
