@@ -13,13 +13,17 @@ from pyasc.ir.record import Record
 from pyasc.language.dtypes import ArrayAnnotation, ElementType, Marker, SizeSymbol
 
 _ABSENT = object()
+_CONSTANT_MODULES = ("pyasc", "numpy", "math")
+_BUILTIN_TYPES = ("builtins", "numpy")
+"""The modules of classes whose attributes nobody sets."""
 
 
 class Dependency(Record):
     """One value that was read: `kind` is `"global"`, `"closure"`, `"attribute"`, `"source"` or
     `"defaults"`.
 
-    `fingerprint` is the same in every process for equal values and tells `1`, `True` and `1.0` apart.
+    `fingerprint` is the same in every process for equal values and tells `1`, `True` and `1.0` apart. `value` is what
+    was read at the time: of a list, a copy.
     """
 
     kind: str
@@ -30,19 +34,7 @@ class Dependency(Record):
 
     def still_valid(self) -> bool:
         """Whether reading again would give the same value."""
-        now = self.read()
-        if now is self.value and not _may_change(now):
-            return True
-        return type(now) is type(self.value) and is_plain(now) and fingerprint(now) == self.fingerprint
-
-    @property
-    def may_change(self) -> bool:
-        """Whether the value may change while it stays the same object."""
-        return _may_change(self.value)
-
-    def current(self) -> Any:
-        """The very value that was read as long as it is valid, and something else after a change."""
-        return self.value if self.still_valid() else _ABSENT
+        return alike(self.read(), self.value)
 
 
 @dataclass(slots=True)
@@ -70,7 +62,7 @@ class Dependencies:
         value = source.lookup(name)
         # Functions of one module share its globals, but each has cells of its own.
         key = (id(source.closure.get(name, source.globals)), name)
-        if key not in self.entries and not isinstance(value, types.ModuleType):
+        if key not in self.entries and not is_constant_module(value):
             kind = "closure" if name in source.closure else "global"
             self._note(key, kind, f"{source.file}:{name}", value, lambda: source.lookup(name, _ABSENT))
         return value
@@ -80,7 +72,7 @@ class Dependencies:
         value = getattr(owner, name)
         path = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
         key = (id(owner), name)
-        if key in self.entries or isinstance(value, types.ModuleType):
+        if key in self.entries or is_constant_module(value) or _is_builtin_method(value):
             return value
         if isinstance(value, types.MethodType):
             # Each look-up makes another object of the same method.
@@ -88,6 +80,11 @@ class Dependencies:
         else:
             self._note(key, "attribute", path, value, lambda: getattr(owner, name, _ABSENT))
         return value
+
+    def is_steady(self, owner: Any, name: str) -> bool:
+        """Whether an attribute that was read is the same when it is read again, not made anew by a property."""
+        entry = self.entries.get((id(owner), name))
+        return entry is None or entry.still_valid()
 
     def read_source(self, source: KernelSource) -> None:
         """Note the text of the kernel or of a helper that was compiled into it."""
@@ -106,7 +103,7 @@ class Dependencies:
 
     def _read_defaults(self, source: KernelSource, function: types.FunctionType) -> None:
         def defaults() -> Any:
-            named = tuple((function.__kwdefaults__ or {}).values())
+            named = tuple((function.__kwdefaults__ or {}).items())
             return (function.__defaults__, named) if named and is_plain(named) else function.__defaults__
 
         path = f"{source.file}:{source.name}"
@@ -123,7 +120,16 @@ class Dependencies:
     ) -> None:
         if key not in self.entries:
             text = fingerprint(value) if digest is None else digest
-            self.entries[key] = Dependency(kind, path, text, value, read)
+            self.entries[key] = Dependency(kind, path, text, _kept(value), read)
+
+
+def is_constant_module(value: Any) -> bool:
+    """Whether a value is a module that nobody gives another name's place: pyasc, NumPy or math."""
+    return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in _CONSTANT_MODULES
+
+
+def _is_builtin_method(value: Any) -> bool:
+    return isinstance(value, types.BuiltinMethodType) and not isinstance(value.__self__, types.ModuleType)
 
 
 def _function_of(owner: Any, name: str) -> Any:
@@ -160,31 +166,48 @@ def _object_fingerprint(value: Any) -> str:
     return f"{module}.{name}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
 
 
-def _may_change(value: Any) -> bool:
-    """Whether a value may have changed while it stayed the same object: a list, an array of one number."""
+def _kept(value: Any) -> Any:
+    """A value as it is now: lists and arrays of one number, which change while they stay one object, are copied."""
+    if isinstance(value, list):
+        copy = list.__new__(type(value))
+        list.extend(copy, map(_kept, value))
+        return copy
     if isinstance(value, tuple):
-        return any(map(_may_change, value))
-    return isinstance(value, list) or (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
+        parts = [_kept(each) for each in value]
+        unchanged = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if unchanged else tuple.__new__(type(value), parts)
+    if (type(value).__module__, type(value).__name__) == ("numpy", "ndarray") and not value.ndim:
+        return value.copy()
+    return value
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two objects are one value: what a property computes is a new object each time."""
-    if isinstance(a, types.CodeType):
-        return a is b
-    return type(a) is type(b) and is_plain(a) and fingerprint(a) == fingerprint(b)
+    """Whether two values compile alike: objects with a state are one object, numbers, text and lists of them equal."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if a is b and type(a).__module__ != "numpy":
+        return True
+    if isinstance(a, types.CodeType) or not is_plain(a):
+        return False
+    same_globals = not isinstance(a, types.FunctionType) or a.__globals__ is b.__globals__
+    return same_globals and fingerprint(a) == fingerprint(b)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether equal fingerprints mean equal values: true of numbers, text and types, not of objects with a state."""
+    """Whether equal fingerprints mean equal values: true of numbers and text, not of what has a state."""
     match value:
-        case bool() | int() | float() | complex() | str() | bytes() | None | type() | types.CodeType():
+        case bool() | int() | float() | complex() | str() | bytes() | None | types.CodeType():
             return True
+        case type():
+            return value.__module__ in _BUILTIN_TYPES
         case ElementType() | ArrayAnnotation() | Marker() | SizeSymbol() | KernelSource():
             return True
         case tuple() | list():
             return all(map(is_plain, value))
         case types.FunctionType():
-            return all(map(is_plain, _bound_values(value)[0]))
+            return not value.__dict__ and all(map(is_plain, _bound_values(value)[0]))
         case _:
             return type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
 

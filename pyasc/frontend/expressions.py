@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from pyasc.frontend import arithmetic, control, iteration, numeric
 from pyasc.frontend.arithmetic import BINARY, COMPARE
@@ -73,9 +74,17 @@ def _compare(v: Visitor, node: ast.Compare, op: ast.cmpop, left: Val, right: Val
 
 
 def _identical(v: Visitor, node: ast.Compare, left: Val, right: Val) -> bool:
-    if NONE in (left, right) or (isinstance(left, Const) and isinstance(right, Const)):
-        return left == right and (not isinstance(left, Const) or left.value is right.value)  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(left, Const) and isinstance(right, Const):
+        if not (_is_interned(left.itself) and _is_interned(right.itself)):
+            return left.itself is right.itself
+    elif NONE in (left, right):
+        return False
     raise v.error(node, "PA0207", "`is` compares objects, which a kernel does not have", hint="use `==`")
+
+
+def _is_interned(value: Any) -> bool:
+    """Whether Python may or may not make one object of two equal ones."""
+    return type(value) in (int, float, str)
 
 
 def _contains(v: Visitor, node: ast.Compare, left: Val, right: Val) -> Val:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import types
 from typing import Any
 
@@ -118,7 +119,7 @@ def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
         case bool() | float() | str() | None:
             return Const(found)
         case int():
-            return Const(int(found))
+            return Const(int(found), found if isinstance(found, enum.Enum) else None)
         case tuple() | list():
             return Tuple(tuple(object_value(v, each, node) for each in found), isinstance(found, list))
         case SizeSymbol(expr=expr):
@@ -165,7 +166,7 @@ def attribute(v: Visitor, node: ast.Attribute) -> Val:
     if is_array(owner):
         return _array_attribute(v, node, owner)
     if isinstance(owner, Const):
-        return _object_attribute(v, node, owner.value)
+        return _object_attribute(v, node, owner.itself)
     if node.attr in ("dtype", "shape", "ndim") and isinstance(owner, Scalar):
         return {"shape": Tuple(()), "ndim": Const(0)}.get(node.attr) or Const(BY_IR[owner.dtype])
     if isinstance(owner, (Scalar, SizeVal)):
@@ -176,11 +177,15 @@ def attribute(v: Visitor, node: ast.Attribute) -> Val:
 
 def _object_attribute(v: Visitor, node: ast.Attribute, owner: Any) -> Val:
     try:
-        return object_value(v, v.dependencies.read_attribute(owner, node.attr), node)
+        value = v.dependencies.read_attribute(owner, node.attr)
     except AttributeError:
         where = getattr(owner, "__name__", type(owner).__name__)
         hint = did_you_mean(node.attr, dir(owner))
         raise v.error(node, "PA0311", f"`{where}` has no attribute `{node.attr}`", hint=hint) from None
+    if not v.dependencies.is_steady(owner, node.attr):
+        what = f"`{ast.unparse(node)}` is another object each time it is read"
+        raise v.error(node, "PA0310", what, hint="read it once, before the kernel, and use what it gave")
+    return object_value(v, value, node)
 
 
 def _array_attribute(v: Visitor, node: ast.Attribute, owner: Val) -> Val:

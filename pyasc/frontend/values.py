@@ -19,9 +19,18 @@ if TYPE_CHECKING:
 
 
 class Const(Record):
-    """A Python object known at compile time: a number with its exact value, a string, a function, a dtype."""
+    """A Python object known at compile time: a number with its exact value, a string, a function, a dtype.
+
+    An int that is of a class of its own, as those of an IntEnum are, is the `member` too.
+    """
 
     value: Any
+    member: Any = None
+
+    @property
+    def itself(self) -> Any:
+        """The object that Python has here."""
+        return self.value if self.member is None else self.member
 
 
 class SizeVal(Record):
@@ -253,6 +262,8 @@ def same(a: Val, b: Val) -> bool:
     if a is b:
         return True
     if isinstance(a, Const) and isinstance(b, Const):
+        if a.member is not b.member:
+            return False
         if a.value is b.value:
             return True
         plain = isinstance(a.value, (bool, int, float, str))

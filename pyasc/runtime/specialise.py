@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -105,9 +104,6 @@ class Specialisation:
         return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
 
     def _watch(self, dependency: Dependency) -> Watched:
-        if dependency.may_change:
-            # A list is the same object after a change.
-            return dependency.current, dependency.value
         file, _, name = dependency.path.rpartition(":")
         if dependency.kind == "global" and file == self.file and name in self.globals:
             # The general reader looks through closures and builtins, which takes five times as long.
@@ -161,7 +157,7 @@ def specialise(
     (func,) = (each for each in result.module.functions if each.kernel)
     legalise_symbol(func)
     fixed = fix_sizes(func, sizes)
-    abi = changed(_abi(kernel, func, signature, types), assumptions=result.assumptions)
+    abi = changed(_abi(kernel, func, signature, types, result.container), assumptions=result.assumptions)
     return Specialisation(
         types, abi, result, source.file, source.globals, kernel.options, fixed=fixed, known=known, same=same
     )
@@ -216,14 +212,12 @@ def _declared_sizes(signature: Signature) -> Iterator[str]:
                 yield from dim.names
 
 
-def _abi(kernel: Kernel, func: Func, signature: Signature, types: Types) -> KernelABI:
+def _abi(kernel: Kernel, func: Func, signature: Signature, types: Types, container: str) -> KernelABI:
     pairs = list(zip(signature.parameters, types, strict=True))
     weak = {param.name: type_.name for param, type_ in pairs if isinstance(type_, WeakType)}
     exact = {p.name for p, t in pairs if isinstance(t, NumberType) and not isinstance(p.kind, ScalarKind)}
     python = [_python_param(param, type_) for param, type_ in pairs]
-    single = len(func.outputs) == 1
-    one_tuple = signature.returns_tuple or (single and _returns_tuple(kernel.source_code.node))
-    return abi_of(func, python, weak, one_tuple, kernel.__name__, exact)
+    return abi_of(func, python, weak, container, kernel.__name__, exact)
 
 
 def _python_param(param: Parameter, type_: ArgumentType) -> PythonParam:
@@ -231,11 +225,3 @@ def _python_param(param: Parameter, type_: ArgumentType) -> PythonParam:
     constant = isinstance(type_, ConstantType)
     value = type_.value if isinstance(type_, ConstantType) else None
     return PythonParam(param.name, default, param.keyword_only, param.positional_only, constant, value)
-
-
-def _returns_tuple(node: ast.AST) -> bool:
-    """Whether the function returns a tuple that is written out, even of one item."""
-    if isinstance(node, ast.Lambda):
-        return isinstance(node.body, ast.Tuple)
-    returns = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
-    return bool(returns) and isinstance(returns[-1], ast.Tuple)
