@@ -223,7 +223,7 @@ def _loaded(file: str) -> Any:
 def _results(returned: Any) -> dict[str, Any]:
     if returned is None:
         return {}
-    if not isinstance(returned, tuple):
+    if not isinstance(returned, tuple | list):
         return {"result": np.asarray(returned)}
     return {f"result{number}": np.asarray(each) for number, each in enumerate(returned)}
 

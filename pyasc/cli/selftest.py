@@ -136,7 +136,7 @@ def _arrays(returned: Any, arguments: Sequence[Any]) -> list[Any]:
     """The results of a kernel, or the last array that it was given when it returns none."""
     if returned is None:
         return [each for each in arguments if isinstance(each, np.ndarray)][-1:]
-    return list(returned) if isinstance(returned, tuple) else [returned]
+    return list(returned) if isinstance(returned, tuple | list) else [returned]
 
 
 def compare(

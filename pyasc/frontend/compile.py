@@ -19,7 +19,7 @@ from pyasc.frontend.objects import object_value
 from pyasc.frontend.signature import ArrayKind, Kind, ScalarKind, Signature, WeakKind
 from pyasc.frontend.source import KernelSource
 from pyasc.frontend.subscripts import mark_written, store_element, write_whole
-from pyasc.frontend.values import Array, Const, Row, Scalar, Tensor, Tuple, Val, is_array, is_number
+from pyasc.frontend.values import NONE, Array, Row, Scalar, Tensor, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import CompileOptions, NeedsBuffers, Refused, Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Region, Value
@@ -54,6 +54,8 @@ class FrontendResult(Record):
     remarks: tuple[Diagnostic, ...] = ()
     strict: bool = False
     assumptions: Assumptions = Assumptions()
+    container: str = ""
+    """`"tuple"` or `"list"`, where the function returns one."""
 
 
 MAPPED_SIZE = "n"
@@ -153,6 +155,7 @@ class _Function:
         self.visitor.buffers = buffers
         self.visitor.emit.builder.loc = source.location(source.node)
         self.outputs: list[Value] = []
+        self.container = ""
         self.types = {
             p.name: self._sized(param_types[p.name]) for p in signature.parameters if p.name in param_types
         }
@@ -205,11 +208,17 @@ class _Function:
     def returns(self, result: Val) -> None:
         """Write what the function returns into output parameters."""
         v = self.visitor
-        items = result.items if isinstance(result, Tuple) else () if result == Const(None) else (result,)
+        items = self._items(result)
         declared = self._declared(len(items), isinstance(result, Tuple))
         v.emit.builder.loc = self.source.location(self._returned())
         for k, (item, kind) in enumerate(zip(items, declared, strict=True)):
             self._output(item, kind, "out" if len(items) == 1 else f"out{k}")
+
+    def _items(self, result: Val) -> Sequence[Val]:
+        if not isinstance(result, Tuple):
+            return () if result == NONE else (result,)
+        self.container = "list" if result.is_list else "tuple"
+        return result.items
 
     def _declared(self, count: int, is_tuple: bool) -> Sequence[Kind | None]:
         declared = self.signature.returns
@@ -317,7 +326,7 @@ class _Function:
         with v.block(block):
             self._load_elements(block.args[0])
             result = function_result(v, v.frame)
-            items = result.items if isinstance(result, Tuple) else () if result == Const(None) else (result,)
+            items = self._items(result)
             declared = self._declared(len(items), isinstance(result, Tuple))
             for k, (item, kind) in enumerate(zip(items, declared, strict=True)):
                 self._mapped_output(item, kind, "out" if len(items) == 1 else f"out{k}", block.args[0])
@@ -373,7 +382,7 @@ class _Function:
         block.insert_before(None, op)
         module = func.Module(body=Region([block]), loc=op.loc)
         remarks = tuple(dict.fromkeys(v.remarks))
-        return FrontendResult(module, v.dependencies, remarks, v.strict, v.assumptions)
+        return FrontendResult(module, v.dependencies, remarks, v.strict, v.assumptions, self.container)
 
 
 def _symbol(name: str) -> str:

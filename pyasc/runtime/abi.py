@@ -76,9 +76,9 @@ class LateRead(Record):
 class KernelABI(Record):
     """One compiled function: `params` and then `sizes` in C order, `signature` as Python sees it.
 
-    `returns_tuple` says that even a single returned array comes in a tuple. For sizes that break the `assumptions`,
-    a kernel of those sizes stands in, where one can be compiled; for arguments that share memory and are in
-    `late_reads`, one that knows it, or none.
+    The `container` of what is returned is `"tuple"`, `"list"`, or empty for one value or nothing. For sizes that
+    break the `assumptions`, a kernel of those sizes stands in, where one can be compiled; for arguments that share
+    memory and are in `late_reads`, one that knows it, or none.
     """
 
     name: str
@@ -86,7 +86,7 @@ class KernelABI(Record):
     params: tuple[ArrayParam | ScalarParam, ...]
     sizes: tuple[str, ...]
     signature: tuple[PythonParam, ...]
-    returns_tuple: bool = False
+    container: str = ""
     assumptions: Assumptions = Assumptions()
     late_reads: tuple[LateRead, ...] = ()
 
@@ -110,7 +110,7 @@ def abi_of(
     func: Func,
     signature: Sequence[PythonParam],
     weak: Mapping[str, str],
-    returns_tuple: bool = False,
+    container: str = "",
     name: str | None = None,
     exact: Container[str] = (),
 ) -> KernelABI:
@@ -142,7 +142,7 @@ def abi_of(
         tuple(params),
         func.sizes,
         tuple(signature),
-        returns_tuple,
+        container,
         late_reads=tuple(LateRead(*each) for each in late_reads(func)),
     )
 
@@ -164,7 +164,7 @@ def describe(abi: KernelABI, sites: Sequence[Any]) -> KernelDescription:
     signature = tuple(p.name for p in abi.signature if not p.constexpr)
     checks = tuple(CheckSite(f"{site.error}: {site.message}", site.loc.file, site.loc.line) for site in sites)
     late = tuple((each.reader, each.written, each.each_its_own) for each in abi.late_reads)
-    return KernelDescription(abi.name, abi.symbol, tuple(parameters), signature, checks, late_reads=late)
+    return KernelDescription(abi.name, abi.symbol, tuple(parameters), signature, checks, late, abi.container)
 
 
 def _describe_param(param: ArrayParam | ScalarParam, abi: KernelABI) -> ParameterDescription:
@@ -198,7 +198,9 @@ def abi_of_description(kernel: KernelDescription) -> KernelABI:
         signature.append(PythonParam(name, REQUIRED if default is None else default))
     sizes = tuple(each.name for each in kernel.parameters if each.kind == "size")
     late = tuple(LateRead(*each) for each in kernel.late_reads)
-    return KernelABI(kernel.name, kernel.symbol, tuple(params), sizes, tuple(signature), late_reads=late)
+    return KernelABI(
+        kernel.name, kernel.symbol, tuple(params), sizes, tuple(signature), kernel.container, late_reads=late
+    )
 
 
 def _parsed(text: str) -> Extent:

@@ -377,10 +377,12 @@ class _Writer:
 
     def _return(self) -> None:
         results = [self._result(each) for each in self.abi.returned]
-        if len(results) == 1 and not self.abi.returns_tuple:
-            self.lines.append(f"return {results[0]}")
+        if self.abi.container == "list":
+            self.lines.append(f"return [{', '.join(results)}]")
+        elif self.abi.container == "tuple" or len(results) > 1:
+            self.lines.append(f"return ({''.join(f'{each}, ' for each in results)})")
         elif results:
-            self.lines.append(f"return ({', '.join(results)},)")
+            self.lines.append(f"return {results[0]}")
 
     def _result(self, param: ArrayParam) -> str:
         """The new array, or the number in one without axes; NumPy has no bfloat16, so that one is a Python float."""

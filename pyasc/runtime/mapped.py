@@ -37,8 +37,8 @@ def launch_mapped(kernel: Kernel, bound: Mapping[str, Any]) -> Any:
     results = kernel.launch_bound(arguments)
     if not shape or results is None:
         return results
-    if isinstance(results, tuple):
-        return tuple(each.reshape(shape) for each in results)
+    if isinstance(results, tuple | list):
+        return type(results)(each.reshape(shape) for each in results)
     return results.reshape(shape)
 
 

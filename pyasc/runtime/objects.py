@@ -80,6 +80,7 @@ class KernelDescription:
     signature: tuple[str, ...] = ()
     check_sites: tuple[CheckSite, ...] = ()
     late_reads: tuple[tuple[str, str, bool], ...] = ()
+    container: str = ""
     target: str = "cpu"
     pyasc_version: str = __version__
 
