@@ -117,3 +117,66 @@ def test_the_model_has_the_bits_of_the_cpu(name: str) -> None:
     with np.errstate(all="ignore"):
         for got, function in zip(on_model, (np.remainder, np.floor_divide, np.fmod), strict=False):
             same(got, function(x, y))
+
+
+@asc.kernel
+def of_rows(x: asc.float32[N, M]):
+    return (
+        x % asc.max(x, axis=1, keepdims=True),
+        asc.max(x % 3.3, axis=1),
+        asc.max(x // 0.7, axis=0),
+        asc.max(x % 0.7),
+    )
+
+
+@asc.kernel
+def inside_loops(x: asc.float32[N, M], y: asc.float32[N, M], z: asc.float32[N, M]):
+    for i in range(N):
+        for j in range(M):
+            v = x[i, j]
+            while v > 1.0:
+                v = v / 2.0 + v % 0.3 - 0.5
+            y[i, j] = v
+    for i in range(N):
+        z[i, 0] = x[i, 0]
+        for j in range(1, M):
+            z[i, j] = (z[i, j - 1] + x[i, j]) % 1.3
+
+
+@asc.kernel
+def by_condition(x: asc.float32[N], y: asc.float32[N], s: float):
+    return asc.where(s > 0.0, x, y), asc.where((s < 1.0) & (x > 0.0), x, y)
+
+
+@asc.kernel
+def of_integers(x: asc.int32[N], y: asc.int32[N]):
+    return asc.fmod(x, y), asc.fmod(x, 7), asc.fmod(x, -7)
+
+
+def compare(kernel: Any, *arguments: Any) -> None:
+    """Both devices give the same bits."""
+    found: list[list[Any]] = []
+    for device in ("cpu", "model"):
+        copies = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+        with asc.device(device):
+            results = kernel(*copies) or ()
+        found.append([*results, *(each for each in copies if isinstance(each, np.ndarray))])
+    for expected, got in zip(*found, strict=True):
+        same(np.asarray(got), np.asarray(expected))
+
+
+def test_rows_loops_and_conditions() -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((1, 1), (5, 3), (37, 53), (3, 700)):
+        x = (rng.normal(size=shape) * 20).astype(np.float32)
+        compare(of_rows, x)
+        compare(inside_loops, x, np.zeros_like(x), np.zeros_like(x))
+    x, y = (rng.normal(size=(2, 1000)) * 20).astype(np.float32)
+    for number in (-1.0, 0.5, 2.0):
+        compare(by_condition, x, y, number)
+    compare(of_integers, (x * 100).astype(np.int32), y.astype(np.int32))
+
+
+def test_they_run_on_the_vector_unit() -> None:
+    for kernel in (*KERNELS["float32"][0:2], KERNELS["float32"][4], of_rows, by_condition):
+        assert not [each for each in kernel.remarks if "scalar unit" in each.message]

@@ -112,6 +112,11 @@ def _advanced(op: asc_vector.Advanced | asc_vector.Reduce, at: Speller) -> str:
     return f"{op.call}({_join([op.dst, op.src, op.scratch, op.count], at)})"
 
 
+def _remainders(op: asc_vector.Remainders, at: Speller) -> str:
+    operands = [op.dst, op.src0, op.src1, op.scratch, op.ready, op.taken, op.count]
+    return f"Remainders<{element(op.dst)}>({_join(operands, at)})"
+
+
 def _gather(op: asc_vector.Gather, at: Speller) -> str:
     return f"Gather({_join([op.dst, op.src, op.offsets, op.base, op.count], at)})"
 
@@ -159,6 +164,7 @@ _PRINTERS: Mapping[type[Operation], Callable[[Any, Speller], str]] = {
     asc_vector.Gather: _gather,
     asc_vector.WholeReduce: _whole_reduce,
     asc_vector.Reduce: _advanced,
+    asc_vector.Remainders: _remainders,
     asc_vector.Brcb: _brcb,
     asc_vector.CreateVecIndex: _create_index,
     asc_vector.MaskMode: _mask_mode,

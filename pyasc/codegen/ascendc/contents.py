@@ -52,6 +52,7 @@ HANDLERS: Handlers = {
     asc_vector.GatherMask: handlers.gather_mask,
     asc_vector.MaskMode: handlers.vector,
     asc_vector.Reduce: handlers.vector,
+    asc_vector.Remainders: handlers.vector,
     asc_vector.Select: handlers.vector,
     asc_vector.SetVectorMask: handlers.vector,
     asc_vector.TensorScalar: handlers.vector,

@@ -14,7 +14,7 @@ from pyasc.ir.ascend_calls import CASTS, MODES, ORDERS, ROUND_MODES, SELECT_MODE
 from pyasc.ir.constraints import I64, ON_CHIP, REF_OR_SCALAR, SCALAR
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.declare import attribute, operand, operands
-from pyasc.ir.dialects.asc import form
+from pyasc.ir.dialects.asc import EVENT, form
 from pyasc.ir.dialects.mem import same_dtype
 from pyasc.ir.traits import EFFECT, READS, WRITES
 from pyasc.ir.types import ScalarType, dtype_of
@@ -105,6 +105,31 @@ class Advanced(Operation, name="asc.Advanced", traits=_EFFECTS):
     def verify_op(self) -> Iterable[str]:
         """Dtypes of the call; scratch is bytes."""
         yield from _takes(self.call, self.dst, [self.src])
+        if dtype_of(self.scratch.type).name != "u8":
+            yield f"scratch is u8, not {dtype_of(self.scratch.type)}"
+
+
+class Remainders(Operation, name="asc.Remainders", traits=_EFFECTS):
+    """`Remainders(dst, src0, src1, scratch, ready, taken, count)`, a function of the file: `src0 - n * src1`, exactly.
+
+    `n` is the quotient rounded towards zero. `ready` is a flag of V_S, `taken` one of S_V: how often it subtracts
+    depends on the largest quotient, which the scalar unit reads. Sources, destination and scratch do not overlap.
+    """
+
+    dst: Value = operand(ON_CHIP, written=True)
+    src0: Value = operand(ON_CHIP)
+    src1: Value = operand(ON_CHIP)
+    scratch: Value = operand(ON_CHIP, written=True)
+    ready: Value = operand(EVENT)
+    taken: Value = operand(EVENT)
+    count: Value = operand(I64)
+
+    def verify_op(self) -> Iterable[str]:
+        """float32; scratch is bytes."""
+        yield from same_dtype(self.src0, self.dst)
+        yield from same_dtype(self.src1, self.dst)
+        if dtype_of(self.dst.type).name != "f32":
+            yield f"Remainders takes f32, not {dtype_of(self.dst.type)}"
         if dtype_of(self.scratch.type).name != "u8":
             yield f"scratch is u8, not {dtype_of(self.scratch.type)}"
 

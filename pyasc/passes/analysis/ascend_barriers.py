@@ -15,7 +15,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, asc, asc_vector, scf
 from pyasc.ir.types import RefType, dtype_of
 
-SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce)
+SELF_SYNCHRONISED = (asc_vector.Select, asc_vector.Reduce, asc_vector.Remainders)
 """Calls that hold a barrier before and behind their own instructions."""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tile operations whose elements change places, by the module that lowers each."""
+"""Tile operations that are more than one call for each element where it stands, by the module that lowers each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyasc.ir.core import Operation
 from pyasc.ir.dialects import tile, tile_lanes
 from pyasc.passes.analysis.ascend_histograms import tally, totals
 from pyasc.passes.analysis.ascend_lanes import gather, pick, turn, weave
+from pyasc.passes.analysis.ascend_remainders import remainders
 from pyasc.passes.analysis.ascend_scans import scan
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def lane_call(methods: Methods, tensors: TensorMap, op: Operation) -> bool:
             tally(methods, tensors, op)
         case tile_lanes.Totals():
             totals(methods, tensors, op)
+        case tile.Elementwise(fn="fmod"):
+            remainders(methods, tensors, op)
         case tile.Gather():
             gather(tensors, op, methods.count_of(tensors.at, op))
         case tile.Transpose():

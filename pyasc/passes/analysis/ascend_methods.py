@@ -35,7 +35,7 @@ from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, l
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, a_block, binary, ceil_div
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import SCRATCHED, refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, SPACED
 from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
 
@@ -130,7 +130,8 @@ class Methods:
         for op in buffers:
             if not packed or op not in incoming_buffers:
                 self._declare_buffer(op, positions.get(op.tile, "VECCALC"))
-        if any(isinstance(op, tile.Elementwise) and op.fn in ADVANCED_FACTORS for op in vector):
+        inside = [each for op in vector for each in op.walk()]
+        if any(isinstance(op, tile.Elementwise) and op.fn in SCRATCHED for op in inside):
             self.scratch = self.buffer_of("scratch", SCRATCH_BYTES)
 
     def _declare_buffer(self, op: tile.Buffer, position: str) -> None:
@@ -353,9 +354,13 @@ class Methods:
 
     def _flag(self, at: Builder, event: str) -> None:
         """One pipe waits for another."""
-        id_ = self.init.value(asc.FetchEventID(pipe=self.phase.pipe, event=event), f"event{event}")
+        id_ = self.event(event)
         for call in ("SetFlag", "WaitFlag"):
             at.insert(asc.Flag(call=call, id=id_))
+
+    def event(self, event: str) -> Value:
+        """The number of a flag."""
+        return self.init.value(asc.FetchEventID(pipe=self.phase.pipe, event=event), f"event{event}")
 
     def _vector(self, tensors: TensorMap, op: Operation) -> None:
         if isinstance(op, tile.Repeat):

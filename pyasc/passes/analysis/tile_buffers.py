@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pyasc.passes.analysis.tile_legalise import ADVANCED
+from pyasc.passes.analysis.tile_legalise import SCRATCHED
 from pyasc.passes.analysis.tile_program import Instruction, Program, Register
 
 SCRATCH_BYTES = 8 * 1024
@@ -129,9 +129,9 @@ def _fresh(target: Register) -> Slot:
 
 def can_overwrite(instruction: Instruction) -> bool:
     """Whether the target of an instruction may be one of its sources, byte for byte."""
-    return instruction.fn not in (*ADVANCED, "reduce", "pick", "weave", "gather", "scan", "turn")
+    return instruction.fn not in (*SCRATCHED, "reduce", "pick", "weave", "gather", "scan", "turn")
 
 
 def scratch_bytes(instructions: Iterable[Instruction]) -> int:
     """The bytes that advanced calls need beside the registers of a program."""
-    return SCRATCH_BYTES if any(each.fn in ADVANCED for each in instructions) else 0
+    return SCRATCH_BYTES if any(each.fn in SCRATCHED for each in instructions) else 0

@@ -35,6 +35,8 @@ _FLOATS = (dtypes.f16, dtypes.f32)
 _HALVES = (dtypes.f16, dtypes.bf16)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
 ADVANCED = ("tanh", "erf", "erfc")
+SCRATCHED = (*ADVANCED, "fmod")
+"""Functions that take several calls and bytes to work in."""
 _BROADCASTING = ("add", "sub", "mul", "div", "maximum", "minimum")
 _COMPARED_AS = {dtypes.i8: dtypes.f16, dtypes.u8: dtypes.f16, dtypes.i16: dtypes.f32}
 """Floats that hold every integer of a dtype."""
@@ -344,6 +346,12 @@ class Legaliser:
         cover = COLUMN if covers(args) == COLUMN else FULL
         return self.emit(fn, dtype, *(self.register(arg, cover) for arg in args))
 
+    def remainder(self, args: Sequence[Operand]) -> Register:
+        """What a division of float32 leaves, by a function of the file."""
+        if _dtype(args[0]) is not dtypes.f32:
+            raise refuse(f"`fmod` of {_dtype(args[0])} elements", self.loc)
+        return self.floating("fmod", args)
+
     def divide(self, args: Sequence[Operand]) -> Register:
         """A quotient; by a power of two it is a product, which is exact."""
         divisor = constant_of(args[1]) if isinstance(args[1], Value) else None
@@ -371,9 +379,8 @@ class Legaliser:
 
     def select(self, args: Sequence[Operand]) -> Operand:
         """`then` where the mask has a bit, else `otherwise`; the tensor operand comes first."""
-        mask, then, otherwise = args
-        if not isinstance(mask, Register):
-            raise refuse("a choice by one scalar condition between arrays", self.loc)
+        condition, then, otherwise = args
+        mask = self.mask(condition, covers([then, otherwise]))
         dtype = max(_dtype(then), _dtype(otherwise), key=lambda each: each.bits)
         if dtype in (dtypes.i8, dtypes.u8):
             made = self.select([mask, *(self.convert(each, dtypes.f16) for each in (then, otherwise))])
@@ -386,6 +393,14 @@ class Legaliser:
         if isinstance(otherwise, Value) and dtype not in _FLOATS:
             otherwise = self.register(otherwise, mask.cover)
         return self.emit("select", dtype, mask, then, otherwise)
+
+    def mask(self, condition: Operand, cover: str) -> Register:
+        """The condition as bits; one for all elements is compared as a number."""
+        if isinstance(condition, Register):
+            return condition
+        one, zero = self.number(1.0, dtypes.f32), self.number(0.0, dtypes.f32)
+        number = self.at.value(arith.Elementwise(fn="select", args=[condition, one, zero]))
+        return self.compare("ne", [self.register(number, cover), zero])
 
     def inverted(self, mask: Register) -> Register:
         """The mask with every bit flipped; NaN makes that differ from the opposite comparison."""
@@ -444,9 +459,8 @@ class Legaliser:
         dtype = _dtype(args[0])
         if dtype not in (dtypes.i1, dtypes.i16, dtypes.u16):
             raise refuse(f"`{fn}` of {dtype} elements", self.loc)
-        if dtype is dtypes.i1 and not all(isinstance(arg, Register) for arg in args):
-            raise refuse(f"`{fn}` of elements and a scalar", self.loc)
-        registers = [self.register(arg, covers(args)) for arg in args]
+        cover = covers(args)
+        registers = [self.mask(a, cover) if dtype is dtypes.i1 else self.register(a, cover) for a in args]
         if fn != "xor":
             return self.emit(fn, dtype, *registers)
         both = self.emit("not", dtype, self.emit("and", dtype, *registers))
@@ -536,6 +550,7 @@ _HANDLERS: dict[str, Handler] = {
     **{fn: _same(fn, Legaliser.shifted) for fn in ("shl", "shr")},
     **{fn: _same(fn, Legaliser.floor_division) for fn in ("floordiv", "mod")},
     "div": Legaliser.divide,
+    "fmod": Legaliser.remainder,
     "rsqrt": Legaliser.reciprocal_root,
     "abs": Legaliser.absolute,
     "select": Legaliser.select,
