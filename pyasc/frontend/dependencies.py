@@ -176,9 +176,11 @@ def _kept(value: Any) -> Any:
         parts = [_kept(each) for each in value]
         unchanged = all(a is b for a, b in zip(parts, value, strict=True))
         return value if unchanged else tuple.__new__(type(value), parts)
-    if (type(value).__module__, type(value).__name__) == ("numpy", "ndarray") and not value.ndim:
-        return value.copy()
-    return value
+    return value.copy() if _is_numpy_array(value) and not value.ndim else value
+
+
+def _is_numpy_array(value: Any) -> bool:
+    return (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -187,7 +189,7 @@ def alike(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(map(alike, a, b))
-    if a is b and type(a).__module__ != "numpy":
+    if a is b and not _is_numpy_array(a):
         return True
     if isinstance(a, types.CodeType) or not is_plain(a):
         return False

@@ -115,7 +115,11 @@ class Signature(Record):
 
 def _is_self(args: ast.arguments, arg: ast.arg) -> bool:
     """Whether a parameter is the object that a method is bound to, which is known when the kernel is compiled."""
-    return arg is [*args.posonlyargs, *args.args, arg][0] and arg.arg == "self" and arg.annotation is None
+    return (
+        arg is [*args.posonlyargs, *args.args, arg][0]
+        and arg.arg in ("self", "cls")
+        and arg.annotation is None
+    )
 
 
 def parse_signature(source: KernelSource, dependencies: Dependencies | None = None) -> Signature:

@@ -144,6 +144,19 @@ def test_properties_that_compute_lists() -> None:
     assert k.cache_info().compilations == 2
 
 
+def test_arrays_of_one_number() -> None:
+    factor = np.array(3.0, np.float32)
+
+    @asc.kernel
+    def k(x):
+        return np.max(x * factor)
+
+    assert k(X) == 9
+    factor[...] = 5
+    assert k(X) == 15
+    assert k(X) == 15 and k.cache_info().compilations == 2
+
+
 def test_a_property_that_makes_an_object_each_time_is_refused() -> None:
     computed = Computed()
 

@@ -220,6 +220,23 @@ class TestClasses:
         Scaling.helper = lambda self, a: a + self.factor
         same(two.k(X), X + 6)
 
+    def test_class_methods(self) -> None:
+        class Scaling:
+            factor = 2.0
+
+            @classmethod
+            @asc.kernel
+            def k(cls, a):
+                return a * cls.factor
+
+        class Other(Scaling):
+            factor = 3.0
+
+        same(Scaling.k(X), X * 2)
+        same(Other().k(X), X * 3)
+        Scaling.factor = 5.0
+        same(Scaling.k(X), X * 5)
+
     def test_method_of_an_object_that_cannot_be_hashed(self) -> None:
         @dataclasses.dataclass
         class Scaling:
