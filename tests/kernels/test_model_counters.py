@@ -110,3 +110,16 @@ def test_sizes_that_32_bits_do_not_hold_are_refused() -> None:
     assert len(list(made.launches({}, {"N": 2**31}))) == 1
     with pytest.raises(OverflowError, match="computed in 32 bits"):
         list(made.launches({}, {"N": 2**31 + 1}))
+
+
+@asc.kernel
+def single_columns(x: asc.float32[N, 1], o: asc.float32[4, 1], p: asc.float32[1]):
+    turned = asc.eye(2)[..., ::-2]
+    o[...] = asc.concatenate((turned, turned))
+    p[...] = asc.sum(asc.eye(1)[:, ::-1] * x, axis=0)
+
+
+def test_the_counter_of_a_single_column_is_zero() -> None:
+    x = np.arange(5, dtype=np.float32)[:, None]
+    agree(single_columns, [x, np.zeros((4, 1), np.float32), np.zeros(1, np.float32)])
+    on_vector(single_columns)

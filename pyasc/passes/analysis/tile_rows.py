@@ -21,6 +21,7 @@ from pyasc.passes.analysis.affine import (
     Nest,
     Polynomials,
     constant_of,
+    index,
     materialise,
 )
 from pyasc.passes.analysis.arg_extremes import arg_extreme
@@ -121,9 +122,9 @@ class _Reader:
         nest.adopt(op.symbols)
         rows = list(zip(op.lower[:-1], op.upper[:-1], strict=True))
         self.work = RowWork(nest, rows, self.builder, self.polynomials)
-        self._columns(op, op.lower[-1], op.upper[-1])
+        alone = self._columns(op, op.lower[-1], op.upper[-1])
         self._counters([*block.args[: op.rank]])
-        self._column_counter(block.args[op.rank - 1])
+        self._column_counter(block.args[op.rank - 1], alone)
 
     def nest(self, loop: scf.For) -> RowWork:
         """Parallel loops around work on one row."""
@@ -141,7 +142,7 @@ class _Reader:
         if single:
             first = self._polynomial(rows[-1][0])
             self.work.columns = Columns(first, self._polynomial(rows[-1][1]) + first * -1, rows[-1])
-            self._column_counter(loops[-1].counter)
+            self._column_counter(loops[-1].counter, alone=False)
         for each in loops[:-1]:
             for op in each.body.block:
                 if not isinstance(op, (scf.For, scf.Yield)):
@@ -165,9 +166,14 @@ class _Reader:
             self.builder.wide.counters[counters[number]] = Counter(number, COLUMN, walked, interval)
             self.intervals.append(interval)
 
-    def _column_counter(self, counter: Value) -> None:
-        if self.work.columns is None or not counter.uses:
+    def _column_counter(self, counter: Value, alone: bool) -> None:
+        """Let the counter of columns be data; that of the first column alone is a number."""
+        if not counter.uses:
             return
+        if alone:
+            self.legaliser.operands[counter] = index(self.at, 0)
+            return
+        assert self.work.columns is not None
         cover = FULL if self.lines or not self.work.rows else ROW
         interval = self._interval(*self.work.columns.bounds)
         self.builder.wide.counters[counter] = Counter(self.work.column, cover, True, interval)
@@ -249,9 +255,7 @@ class _Reader:
             place = replace(place, first=low.constant)
             low, high = const(0), high + -low.constant
         alone = self._columns(op, low, high)
-        if alone and counter.uses:
-            raise refuse("the loop counter as a value", op.loc)
-        self._column_counter(counter)
+        self._column_counter(counter, alone)
         self._structured(op, replace(place, alone=alone).access, alone)
 
     def _starts_before(self, op: st.Apply, whole: WholeMap, low: AffineExpr) -> bool:
