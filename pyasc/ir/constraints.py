@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pyasc.ir import dtypes
 from pyasc.ir.declare import Constraint
-from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, VectorType
+from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, TileType, VectorType
 
 SCALAR = Constraint("a scalar", lambda t: isinstance(t, ScalarType))
 I64 = Constraint("i64", lambda t: isinstance(t, ScalarType) and t.dtype is dtypes.i64)
@@ -16,6 +16,7 @@ I64_TENSOR = Constraint(
     "an i64 scalar or tensor", lambda t: isinstance(t, (ScalarType, TensorType)) and t.dtype is dtypes.i64
 )
 VECTOR = Constraint("a vector", lambda t: isinstance(t, VectorType))
+TILE = Constraint("a tile", lambda t: isinstance(t, TileType))
 ELEMENTWISE = Constraint(
     "a scalar, tensor or vector", lambda t: isinstance(t, (ScalarType, TensorType, VectorType))
 )

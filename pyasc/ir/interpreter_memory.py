@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Interpretation of buffers: elements, views, copies and register vectors."""
+"""Interpretation of buffers: elements, views, copies, register vectors and tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import mem, py, vec
+from pyasc.ir.interpreter_arith import convert_scalar
 from pyasc.ir.interpreter_state import Frame, Handler, InterpreterError, element, set_element, undefined
 from pyasc.ir.numbers_eval import carried, evaluate, evaluate_constants, plain
 from pyasc.ir.numbers_half import Array
-from pyasc.ir.types import RefType, VectorType, dtype_of
+from pyasc.ir.types import RefType, TileType, VectorType, dtype_of
 
 
 def _alloc(frame: Frame, op: mem.Alloc) -> Sequence[Any]:
@@ -208,6 +209,51 @@ def _reduce(frame: Frame, op: vec.Reduce) -> Sequence[Any]:
     return (plain(values[0], dtype),)
 
 
+def _fill(frame: Frame, op: vec.Fill) -> Sequence[Any]:
+    tile = op.result.type
+    assert isinstance(tile, TileType)
+    return (np.full((tile.rows, tile.columns, tile.lanes), carried(frame[op.value], tile.dtype)),)
+
+
+def _tile_vectors(frame: Frame, op: vec.LoadTile | vec.StoreTile) -> Iterator[tuple[int, int, Array]]:
+    """Row, column and memory of each vector of a tile."""
+    tile = op.value.type
+    assert isinstance(tile, TileType)
+    array, first = frame[op.ref], frame.all(op.indices)
+    for row in range(tile.rows):
+        outer = [index + row * (axis == op.axis) for axis, index in enumerate(first)]
+        for column, start in enumerate(frame.all(op.starts)):
+            yield row, column, _lanes(array, [*outer, start], tile.lanes)
+
+
+def _load_tile(frame: Frame, op: vec.LoadTile) -> Sequence[Any]:
+    tile = op.value.type
+    assert isinstance(tile, TileType)
+    found = np.empty((tile.rows, tile.columns, tile.lanes), frame[op.ref].dtype)
+    for row, column, memory in _tile_vectors(frame, op):
+        found[row, column] = memory
+    return (found,)
+
+
+def _store_tile(frame: Frame, op: vec.StoreTile) -> Sequence[Any]:
+    tile = frame[op.value]
+    for row, column, memory in _tile_vectors(frame, op):
+        memory[...] = tile[row, column]
+    return ()
+
+
+def _fma_tile(frame: Frame, op: vec.FmaTile) -> Sequence[Any]:
+    dtype, source = dtype_of(op.sum.type), dtype_of(op.ref.type)
+    array, first, total = frame[op.ref], frame.all(op.indices), frame[op.sum]
+    factors = [
+        element(array, source, [i + row * step for i, step in zip(first, op.steps, strict=True)])
+        for row in range(len(total))
+    ]
+    factor = np.array([carried(convert_scalar(each, source, dtype), dtype) for each in factors])
+    columns = np.stack(frame.all(op.columns))
+    return (evaluate("fma", *np.broadcast_arrays(factor[:, None, None], columns, total), dtype=dtype),)
+
+
 HANDLERS: dict[type[Operation], Handler] = {
     mem.Alloc: _alloc,
     mem.Load: _load,
@@ -234,4 +280,8 @@ HANDLERS: dict[type[Operation], Handler] = {
     vec.Scan: _vec_scan,
     vec.Last: _last,
     vec.Shift: _shift,
+    vec.Fill: _fill,
+    vec.LoadTile: _load_tile,
+    vec.StoreTile: _store_tile,
+    vec.FmaTile: _fma_tile,
 }

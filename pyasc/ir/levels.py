@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir.declare import OpSpec
-from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, Type, VectorType
+from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, TileType, Type, VectorType
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ LEVELS: dict[str, Level] = {
     level.name: level
     for level in (
         _level("py", "func arith scf py tensor mem", "", (ScalarType, TensorType, RefType)),
-        _level("loop", "func arith scf mem st vec", _KEPT_CHECKS, (ScalarType, RefType, VectorType)),
+        _level(
+            "loop", "func arith scf mem st vec", _KEPT_CHECKS, (ScalarType, RefType, VectorType, TileType)
+        ),
         _level("tile", "func arith scf mem st tile", _KEPT_CHECKS, (ScalarType, RefType, OpaqueType)),
         _level("ascend", "func arith scf asc", _KEPT_CHECKS, (ScalarType, RefType, OpaqueType)),
     )

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     r"""
       (?P<skip>\s+|//[^\n]*)
     | (?P<value>%[\w$.]+)
-    | (?P<type>(?:ref|tensor|vec)<[^<>\n]*>|![A-Za-z_]\w*(?:<[^<>\n]*>)?)
+    | (?P<type>(?:ref|tensor|vec|tile)<[^<>\n]*>|![A-Za-z_]\w*(?:<[^<>\n]*>)?)
     | (?P<map>(?:affine|size)<[^<>\n]*>)
     | (?P<op>[A-Za-z_]\w*(?:\.\w+)+)
     | (?P<word>[A-Za-z_]\w*)

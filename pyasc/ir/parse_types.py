@@ -9,7 +9,17 @@ from functools import lru_cache
 from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineExpr, AffineMap, const, dim, symbol
 from pyasc.ir.sizes import Dim, parse_size, simplify
-from pyasc.ir.types import LAYOUTS, SPACES, OpaqueType, RefType, ScalarType, TensorType, Type, VectorType
+from pyasc.ir.types import (
+    LAYOUTS,
+    SPACES,
+    OpaqueType,
+    RefType,
+    ScalarType,
+    TensorType,
+    TileType,
+    Type,
+    VectorType,
+)
 
 _BETWEEN = re.compile(r"\s+x\s+")
 _AFFINE_TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*\s*)?(?:([ds])(\d+)|(\d+))\s*")
@@ -23,7 +33,7 @@ def parse_type(text: str) -> Type:
     keyword, bracket, rest = text.partition("<")
     if keyword.startswith("!"):
         return OpaqueType(keyword[1:], _parameters(rest.removesuffix(">")))
-    if keyword not in ("ref", "tensor", "vec") or not bracket or not rest.endswith(">"):
+    if keyword not in ("ref", "tensor", "vec", "tile") or not bracket or not rest.endswith(">"):
         raise ValueError(f"not a type: {text}")
     body, *tail = (part.strip() for part in rest[:-1].split(","))
     *extents, dtype = _BETWEEN.split(body)
@@ -36,9 +46,16 @@ def parse_type(text: str) -> Type:
         raise ValueError(f"{text} has nothing after its element type")
     if keyword == "tensor":
         return TensorType(shape, dtypes.BY_NAME[dtype])
-    if len(shape) != 1 or not isinstance(shape[0], int):
-        raise ValueError(f"{text} needs one constant number of lanes")
-    return VectorType(shape[0], dtypes.BY_NAME[dtype])
+    counts = [extent for extent in shape if isinstance(extent, int)]
+    match keyword, counts:
+        case "vec", [lanes] if len(shape) == 1:
+            return VectorType(lanes, dtypes.BY_NAME[dtype])
+        case "tile", [rows, columns, lanes] if len(shape) == 3:
+            return TileType(rows, columns, lanes, dtypes.BY_NAME[dtype])
+        case "vec", _:
+            raise ValueError(f"{text} needs one constant number of lanes")
+        case _:
+            raise ValueError(f"{text} needs constant numbers of rows, columns and lanes")
 
 
 def _extent(text: str) -> Dim:

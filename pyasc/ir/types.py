@@ -80,6 +80,25 @@ class VectorType(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class TileType(Type):
+    """Rows and columns of vectors, all in registers: `tile<8 x 3 x 16 x f32>` has 8 rows of 3 vectors of 16 lanes."""
+
+    rows: int
+    columns: int
+    lanes: int
+    dtype: DType
+    keyword: ClassVar[str] = "tile"
+
+    def __str__(self) -> str:
+        return f"tile<{self.rows} x {self.columns} x {self.lanes} x {self.dtype}>"
+
+    @property
+    def vector(self) -> VectorType:
+        """The type of one of its vectors."""
+        return VectorType(self.lanes, self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
 class OpaqueType(Type):
     """A handle with a name and parameters, for queues, pipes, flags and tiling structs: `!queue<vecin, 2>`."""
 
@@ -97,8 +116,8 @@ def _shape_text(shape: tuple[Dim, ...]) -> str:
 
 
 def dtype_of(type_: Type) -> DType:
-    """The element type of a scalar, tensor, ref or vector. Raises TypeError for a handle."""
-    if isinstance(type_, (ScalarType, TensorType, RefType, VectorType)):
+    """The element type of a scalar, tensor, ref, vector or tile. Raises TypeError for a handle."""
+    if isinstance(type_, (ScalarType, TensorType, RefType, VectorType, TileType)):
         return type_.dtype
     raise TypeError(f"{type_} has no element type")
 
@@ -114,5 +133,7 @@ def with_dtype(type_: Type, dtype: DType) -> Type:
             return RefType(type_.shape, dtype, type_.space, type_.layout)
         case VectorType(lanes=lanes):
             return VectorType(lanes, dtype)
+        case TileType():
+            return TileType(type_.rows, type_.columns, type_.lanes, dtype)
         case _:
             raise TypeError(f"{type_} has no element type")

@@ -10,12 +10,13 @@ from its maps and iterators; ops that gain nothing are left to the plain lowerin
 
 becomes loops over panels and rows around
 
-    %acc:8 = scf.for %0, %k, %1, [...] {kind = "reduction"} : vec<16 x f32>, ... {
-      %b0 = vec.load %panel, [%p, %k, %0]
-      %a0 = mem.load %a, [%row, %k]
-      %s0 = vec.splat %a0
-      %next0 = arith.fma %s0, %b0, %acc0
-      ...
+    %total = scf.for %0, %depth, %1, [%zeros] {kind = "reduction"} : tile<14 x 2 x 16 x f32> {
+    ^(%k: i64, %running: tile<14 x 2 x 16 x f32>):
+      %left = vec.load %packed, [%panel, %k, %0], [] : vec<16 x f32>
+      %right = vec.load %packed, [%panel, %k, %16], [] : vec<16 x f32>
+      %next = vec.fma_tile %running, [%left, %right], %a, [%row, %k] {steps = [1, 0]}
+      scf.yield %next
+    }
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ of the sizes, so that chunks depend on sizes alone.
 from __future__ import annotations
 
 from pyasc.ir.core import Block, Operation, Value
-from pyasc.ir.dialects import arith, mem, scf
+from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, PURE, READS
-from pyasc.ir.types import ScalarType
+from pyasc.ir.types import ScalarType, TileType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.costs import DEFAULT_TRIPS, SLOW, SLOW_COST, TRANSCENDENTAL, TRANSCENDENTAL_COST
 from pyasc.passes.base import Context, FunctionPass
@@ -124,6 +124,10 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr | int:
             return TRANSCENDENTAL_COST if fn in TRANSCENDENTAL else SLOW_COST if fn in SLOW else 1
         case mem.Load() | mem.Store() | mem.Atomic():
             return 1
+        case vec.FmaTile():
+            tile = op.sum.type
+            assert isinstance(tile, TileType)
+            return tile.rows * (tile.columns + 1)
         case _ if not op.regions:
             return 0
         case scf.For():

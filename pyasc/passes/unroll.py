@@ -32,7 +32,7 @@ from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import LOOP
-from pyasc.ir.types import VectorType
+from pyasc.ir.types import TileType, VectorType
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.base import Context, FunctionPass
 
@@ -72,8 +72,8 @@ def unroll_loops(func: Func, context: Context, options: Unroll) -> bool:
 
 
 def _holds_vectors(loop: scf.For) -> bool:
-    """Whether the loop keeps register vectors: its body is a full tile already, and copies of it would spill."""
-    return any(isinstance(value.type, VectorType) for value in loop.values)
+    """Whether the loop keeps registers of vectors, so that copies of its body would spill."""
+    return any(isinstance(value.type, (VectorType, TileType)) for value in loop.values)
 
 
 def _trips(loop: scf.For) -> int | None:

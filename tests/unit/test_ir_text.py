@@ -20,7 +20,7 @@ from pyasc.ir.parse_types import parse_affine, parse_type
 from pyasc.ir.parser import ParseError, parse, parse_op
 from pyasc.ir.printer import print_attribute, print_op
 from pyasc.ir.sizes import parse_size
-from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, Type, VectorType
+from pyasc.ir.types import OpaqueType, RefType, ScalarType, TensorType, TileType, Type, VectorType
 
 F32 = ScalarType(dtypes.f32)
 I64 = ScalarType(dtypes.i64)
@@ -115,6 +115,7 @@ def test_an_operation_is_read_alone() -> None:
         RefType((16,), dtypes.f16, "l0a", "zz"),
         RefType((16,), dtypes.f16, "gm", "strided"),
         VectorType(8, dtypes.i32),
+        TileType(8, 3, 16, dtypes.f32),
         OpaqueType("pipe"),
         OpaqueType("queue", ("vecin", 2)),
     ],
@@ -125,7 +126,16 @@ def test_types_are_read_back(type_: Type) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["f99", "ref<4 x >", "vec<N x f32>", "ref<4 x f32, moon>", "tensor<f32, ub>"]
+    "text",
+    [
+        "f99",
+        "ref<4 x >",
+        "vec<N x f32>",
+        "tile<8 x 16 x f32>",
+        "tile<N x 3 x 16 x f32>",
+        "ref<4 x f32, moon>",
+        "tensor<f32, ub>",
+    ],
 )
 def test_other_text_is_no_type(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -20,7 +20,7 @@ from pyasc.codegen.cpp.nodes import (
 )
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
-from pyasc.ir.types import ScalarType, Type, VectorType
+from pyasc.ir.types import ScalarType, TileType, Type, VectorType
 
 HALVES = (dtypes.f16, dtypes.bf16)
 _SINGLE = Struct("f")
@@ -63,6 +63,8 @@ def value_type(type_: Type) -> str:
         return f"pa_mask<{type_.lanes}>"
     if isinstance(type_, VectorType):
         return f"pa_vec<{CPP_NAMES[type_.dtype]}, {type_.lanes}>"
+    if isinstance(type_, TileType):
+        return f"pa_tile<{value_type(type_.vector)}, {type_.rows}, {type_.columns}>"
     assert isinstance(type_, ScalarType)
     return "float" if type_.dtype in HALVES else CPP_NAMES[type_.dtype]
 

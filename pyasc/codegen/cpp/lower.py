@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
 
-from pyasc.codegen.cpp import functions, nodes, vectors
+from pyasc.codegen.cpp import functions, nodes, tiles, vectors
 from pyasc.codegen.cpp.hoist import hoist_buffers
 from pyasc.codegen.cpp.nodes import PRIMARY, Expr
 from pyasc.codegen.cpp.values import Buffer, add_all, may_inline, multiply, size_expression
@@ -402,6 +402,7 @@ HANDLERS: dict[type[Operation], Callable[[FunctionLowering, Operation], None]] =
     mem.View: _view,
     mem.Copy: _copy,
     **vectors.HANDLERS,
+    **tiles.HANDLERS,
     py.Check: _check,
     py.Print: _print,
     scf.For: _control,

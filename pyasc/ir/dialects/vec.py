@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyasc.ir.constraints import BOOL, I64, REF, SCALAR, VECTOR
+from pyasc.ir.constraints import BOOL, I64, REF, SCALAR, TILE, VECTOR
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.declare import attribute, operand, operands, result
 from pyasc.ir.dialects.mem import index_count, same_dtype
 from pyasc.ir.dtypes import i1, i64
 from pyasc.ir.traits import EFFECT, PURE, READS, WRITES
-from pyasc.ir.types import ScalarType, dtype_of
+from pyasc.ir.types import ScalarType, TileType, dtype_of
 
 
 class Load(Operation, name="vec.load", traits=[READS]):
@@ -162,6 +162,83 @@ class Reduce(Operation, name="vec.reduce", traits=[PURE]):
     value: Value = operand(VECTOR)
     fn: str = attribute(choices=("add", "mul", "maximum", "minimum", "pymax", "pymin", "and", "or", "xor"))
     result: Value = result(lambda op: ScalarType(dtype_of(op.value.type)))
+
+
+class Fill(Operation, name="vec.fill", traits=[PURE]):
+    """A tile with one scalar in every lane."""
+
+    value: Value = operand(SCALAR)
+    result: Value = result(constraint=TILE)
+
+    def verify_op(self) -> Iterable[str]:
+        """Every lane has the scalar's dtype."""
+        yield from same_dtype(self.value, self.result)
+
+
+class LoadTile(Operation, name="vec.load_tile", traits=[READS]):
+    """Reads a tile: the vector in row r and column c starts at `indices`, plus r on `axis`, and at `starts[c]`.
+
+    `indices` has all dimensions but the last, along which vectors lie.
+    """
+
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+    starts: Sequence[Value] = operands(I64)
+    axis: int = attribute()
+    value: Value = result(constraint=TILE)
+
+    def verify_op(self) -> Iterable[str]:
+        """One start a column, an axis that is not the last, and the element's dtype."""
+        yield from _covers_tile(self.value, self.ref, self.indices, self.starts, self.axis)
+
+
+class StoreTile(Operation, name="vec.store_tile", traits=[WRITES]):
+    """Writes a tile, row by row, to where `vec.load_tile` reads one. Columns may overlap if they agree there."""
+
+    value: Value = operand(TILE)
+    ref: Value = operand(REF, written=True)
+    indices: Sequence[Value] = operands(I64)
+    starts: Sequence[Value] = operands(I64)
+    axis: int = attribute()
+
+    def verify_op(self) -> Iterable[str]:
+        """One start a column, an axis that is not the last, and the element's dtype."""
+        yield from _covers_tile(self.value, self.ref, self.indices, self.starts, self.axis)
+
+
+class FmaTile(Operation, name="vec.fma_tile", traits=[READS]):
+    """Adds an outer product: `sum[r][c] + factor[r] * columns[c]`, as the elementwise `fma` has it.
+
+    The factors are elements of `ref`, converted to the dtype of the tile: that of row r is at `indices + r * steps`.
+    """
+
+    sum: Value = operand(TILE)
+    columns: Sequence[Value] = operands(VECTOR)
+    ref: Value = operand(REF)
+    indices: Sequence[Value] = operands(I64)
+    steps: tuple[int, ...] = attribute(doc="from row to row, one for each dimension of `ref`")
+    result: Value = result(lambda op: op.sum.type)
+
+    def verify_op(self) -> Iterable[str]:
+        """One vector of the tile's a column, one index and one step a dimension."""
+        assert isinstance(self.sum.type, TileType)
+        if [each.type for each in self.columns] != [self.sum.type.vector] * self.sum.type.columns:
+            yield f"vectors of {self.sum.type} are {self.sum.type.columns} of {self.sum.type.vector}"
+        yield from index_count(self.ref, self.indices)
+        if len(self.steps) != len(self.indices):
+            yield f"{len(self.steps)} steps for {len(self.indices)} indices"
+
+
+def _covers_tile(
+    tile: Value, ref: Value, indices: Sequence[Value], starts: Sequence[Value], axis: int
+) -> Iterable[str]:
+    assert isinstance(tile.type, TileType)
+    if len(starts) != tile.type.columns:
+        yield f"{len(starts)} starts for {tile.type.columns} columns"
+    if not 0 <= axis < len(indices):
+        yield f"rows along axis {axis} of {ref.type}"
+    yield from index_count(ref, (*indices, *starts[:1]))
+    yield from same_dtype(tile, ref)
 
 
 def _at_most_one(what: str, values: Sequence[Value]) -> Iterable[str]:

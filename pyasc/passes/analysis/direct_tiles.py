@@ -94,23 +94,22 @@ class DirectTiles(Tile):
     def _sum(
         self,
         e: Emitter,
-        position: int,
-        sums: list[Value],
-        width: int,
-        step: Callable[[Emitter, list[Value]], list[Value]],
-    ) -> list[Value]:
+        total: Value,
+        step: Callable[[Emitter, Value], Value],
+        position: int = 0,
+    ) -> Value:
         """The loops over the summed iterators around `step`."""
         if position == len(self.c.sums):
-            return step(e, sums)
+            return step(e, total)
         iterator = self.c.sums[position]
 
         def inside(inner: Emitter, counter: Value, carried: list[Value]) -> list[Value]:
             self.point[iterator] = counter
-            return self._sum(inner, position + 1, carried, width, step)
+            return [self._sum(inner, carried[0], step, position + 1)]
 
-        names = self.sum_names(len(sums), width)
         extent, unroll = self.extent(iterator), self._unrolled(position)
-        return e.loop(0, extent, inside, kind="reduction", inits=sums, carried=names, unroll=unroll)
+        (last,) = e.loop(0, extent, inside, kind="reduction", inits=[total], carried=["total"], unroll=unroll)
+        return last
 
     def _unrolled(self, position: int) -> int:
         """How often the C++ compiler is to write out the body of a loop over a summed iterator."""
@@ -128,20 +127,18 @@ class DirectTiles(Tile):
             whole = 1 if vectors == 3 else 0
             starts = [*starts[:whole], *(e.minimum(s, last) for s in starts[whole:])]
 
-        def step(inner: Emitter, sums: list[Value]) -> list[Value]:
+        def step(inner: Emitter, tile: Value) -> Value:
             source = self.op.inputs[self.c.vector]
             loaded = [inner.load_vector(source, self.vector_indices(inner, s), self.lanes) for s in starts]
-            return self.fused(inner, row, rows, loaded, sums)
+            return self.fused(inner, row, loaded, tile)
 
-        output = self.op.outputs[0]
-        places = [self.output_indices(e, e.add(row, r), start) for r in range(rows) for start in starts]
+        output, axis = self.op.outputs[0], self.row_axis
+        outer = self.output_indices(e, row, lane)[:-1]
         if self.op.inits:
-            olds = [e.splat(self.op.inits[0], self.lanes)] * len(places)
+            old = e.fill(self.op.inits[0], rows, vectors, self.lanes)
         else:
-            olds = [e.load_vector(output, to, self.lanes) for to in places]
-        sums = self._sum(e, 0, olds, vectors, step)
-        for value, to in zip(sums, places, strict=True):
-            e.store_vector(value, output, to)
+            old = e.load_tile(output, outer, starts, axis, rows, self.lanes)
+        e.store_tile(self._sum(e, old, step), output, outer, starts, axis)
 
     def _part(self, e: Emitter, row: Value, lane: Value) -> None:
         """What is left of a row from `lane` on, which is less than a vector."""
@@ -153,10 +150,9 @@ class DirectTiles(Tile):
         else:
             old = e.load_vector(output, to, self.lanes, count)
 
-        def step(inner: Emitter, sums: list[Value]) -> list[Value]:
+        def step(inner: Emitter, total: Value) -> Value:
             source = self.op.inputs[self.c.vector]
             loaded = inner.load_vector(source, self.vector_indices(inner, lane), self.lanes, count)
-            return self.fused(inner, row, 1, [loaded], sums)
+            return inner.call("fma", inner.splat(self.scalar(inner, row), self.lanes), loaded, total)
 
-        (total,) = self._sum(e, 0, [old], 1, step)
-        e.store_vector(total, output, to, count)
+        e.store_vector(self._sum(e, old, step), output, to, count)

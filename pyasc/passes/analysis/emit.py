@@ -10,7 +10,7 @@ from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import DType
-from pyasc.ir.types import RefType, ScalarType, Type, VectorType, dtype_of
+from pyasc.ir.types import RefType, ScalarType, TileType, Type, VectorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of, materialise
 from pyasc.passes.analysis.equality import SharingBuilder
 
@@ -42,10 +42,6 @@ class Emitter:
     def call(self, fn: str, *args: Value) -> Value:
         """An elementwise function."""
         return self.value(arith.Elementwise(fn=fn, args=list(args)))
-
-    def step(self, fn: str, *args: Value) -> Value:
-        """An elementwise function that is surely new, as a step from a carried value is."""
-        return self.builder.insert(arith.Elementwise(fn=fn, args=list(args))).result
 
     def add(self, a: Index, b: Index) -> Value:
         """`a + b`."""
@@ -136,6 +132,25 @@ class Emitter:
     def splat(self, value: Value, lanes: int) -> Value:
         """The scalar in every lane."""
         return self.value(vec.Splat(value=value, types=[VectorType(lanes, dtype_of(value.type))]))
+
+    def fill(self, value: Value, rows: int, columns: int, lanes: int) -> Value:
+        """A tile with the scalar in every lane."""
+        return self.value(vec.Fill(value=value, types=[TileType(rows, columns, lanes, dtype_of(value.type))]))
+
+    def load_tile(
+        self, ref: Value, outer: Sequence[Index], starts: Sequence[Index], axis: int, rows: int, lanes: int
+    ) -> Value:
+        """Rows of vectors that start at `starts` of the last axis; rows follow each other along `axis`."""
+        type_ = TileType(rows, len(starts), lanes, dtype_of(ref.type))
+        indices, lasts = [self.index(i) for i in outer], [self.index(i) for i in starts]
+        return self.value(vec.LoadTile(ref=ref, indices=indices, starts=lasts, axis=axis, types=[type_]))
+
+    def store_tile(
+        self, value: Value, ref: Value, outer: Sequence[Index], starts: Sequence[Index], axis: int
+    ) -> None:
+        """Write a tile to where `load_tile` reads one."""
+        indices, lasts = [self.index(i) for i in outer], [self.index(i) for i in starts]
+        self.insert(vec.StoreTile(value=value, ref=ref, indices=indices, starts=lasts, axis=axis))
 
     def affine(self, expr: AffineExpr, point: Sequence[Value], symbols: Sequence[Value]) -> Value:
         """An affine expression at a point."""

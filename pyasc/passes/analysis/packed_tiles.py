@@ -9,7 +9,7 @@ from pyasc.ir.core import Value
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.contraction import Contraction
-from pyasc.passes.analysis.emit import Emitter
+from pyasc.passes.analysis.emit import Emitter, Index
 from pyasc.passes.analysis.register_tiles import Machine, Tile
 
 DEPTH = 512
@@ -149,10 +149,8 @@ class PackedTiles(Tile):
         buffer = e.alloc([self.rows, self.width], self.c.dtype, "tile")
 
         def tile(inner: Emitter, row: Value, rows: int) -> None:
-            below = inner.sub(row, top)
-            for number, value in enumerate(self._sums(inner, packed, panel, row, rows, first, depth)):
-                r, v = divmod(number, self.vectors)
-                inner.store_vector(value, buffer, [inner.add(below, r), v * self.lanes])
+            total = self._sum(inner, packed, panel, row, rows, first, depth)
+            inner.store_tile(total, buffer, [inner.sub(row, top)], self._starts, axis=0)
 
         self.row_blocks(e, block, self.rows, tile)
         start = e.add(self.first_lane, e.mul(panel, self.width))
@@ -160,28 +158,34 @@ class PackedTiles(Tile):
         rows = e.minimum(e.sub(self.extent(self.row), top), self.rows)
         self._write_back(e, buffer, top, rows, start, lanes, first)
 
-    def _sums(
+    @property
+    def _starts(self) -> list[Index]:
+        """Where the vectors of a tile start in a panel."""
+        return [v * self.lanes for v in range(self.vectors)]
+
+    def _sum(
         self, e: Emitter, packed: Value, panel: Value, row: Value, rows: int, first: Value, depth: Value
-    ) -> list[Value]:
-        """The accumulators of some rows after one panel."""
+    ) -> Value:
+        """The tile of some rows after one panel."""
 
-        def step(inner: Emitter, k: Value, sums: list[Value]) -> list[Value]:
-            vectors = [
-                inner.load_vector(packed, [panel, k, v * self.lanes], self.lanes) for v in range(self.vectors)
-            ]
+        def step(inner: Emitter, k: Value, carried: list[Value]) -> list[Value]:
+            vectors = [inner.load_vector(packed, [panel, k, start], self.lanes) for start in self._starts]
             self.point[self.sum] = inner.add(first, k)
-            return self.fused(inner, row, rows, vectors, sums)
+            return [self.fused(inner, row, vectors, carried[0])]
 
-        return e.loop(
+        zero = e.constant(0.0, ScalarType(self.c.dtype))
+        unroll = UNROLLED_STEPS if rows == self.rows else 1
+        (total,) = e.loop(
             0,
             depth,
             step,
             kind="reduction",
-            inits=self.zeros(e, rows * self.vectors),
+            inits=[e.fill(zero, rows, self.vectors, self.lanes)],
             name="k",
-            carried=self.sum_names(rows * self.vectors, self.vectors),
-            unroll=UNROLLED_STEPS if rows == self.rows else 1,
+            carried=["total"],
+            unroll=unroll,
         )
+        return total
 
     def _write_back(
         self, e: Emitter, tile: Value, row: Value, rows: Value, start: Value, lanes: Value, first: Value

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pyasc.ir.core import Builder, Value
+from pyasc.ir.dialects import vec
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
-from pyasc.ir.types import VectorType
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.contraction import Contraction
 from pyasc.passes.analysis.emit import Emitter, Index
@@ -108,9 +108,12 @@ class Tile:
 
     def scalar(self, e: Emitter, row: Index) -> Value:
         """The scalar operand at the current point and a row."""
+        element = e.load(self.op.inputs[self.c.scalar], self._scalar_indices(e, row))
+        return e.cast(element, self.c.dtype)
+
+    def _scalar_indices(self, e: Emitter, row: Index) -> list[Value]:
         self.point[self.row] = e.index(row)
-        indices = e.at_map(self.c.scalar_map, self.point, self.op.symbols)
-        return e.cast(e.load(self.op.inputs[self.c.scalar], indices), self.c.dtype)
+        return e.at_map(self.c.scalar_map, self.point, self.op.symbols)
 
     def vector_indices(self, e: Emitter, lane: Index) -> list[Value]:
         """Where the vector operand lies at the current point and a lane."""
@@ -123,28 +126,15 @@ class Tile:
         self.point[self.c.lane] = e.index(lane)
         return e.at_map(self.op.output_maps[0], self.point, self.op.symbols)
 
-    def fused(
-        self, e: Emitter, row: Value, rows: int, vectors: Sequence[Value], sums: Sequence[Value]
-    ) -> list[Value]:
-        """The accumulators after one step of the sum."""
-        width = len(vectors)
-        for number, value in enumerate(vectors):
+    @property
+    def row_axis(self) -> int:
+        """The dimension of the output along which rows follow each other."""
+        return next(i for i, e in enumerate(self.op.output_maps[0].results) if e.as_dim == self.row)
+
+    def fused(self, e: Emitter, row: Value, columns: Sequence[Value], tile: Value) -> Value:
+        """The tile after one step of the sum."""
+        for number, value in enumerate(columns):
             value.name = f"vector{number}"
-        following: list[Value] = []
-        for r in range(rows):
-            # Each factor is broadcast right before its use: compilers keep this order, and all at once would spill.
-            factor = e.splat(self.scalar(e, e.add(row, r)), self.lanes)
-            factor.name = f"row{r}"
-            for v in range(width):
-                running = sums[r * width + v]
-                following.append(e.step("fma", factor, vectors[v], running))
-        return following
-
-    def sum_names(self, count: int, width: int) -> list[str]:
-        """Names of the accumulators: row and vector."""
-        return [f"sum{i // width}_{i % width}" for i in range(count)]
-
-    def zeros(self, e: Emitter, count: int) -> list[Value]:
-        """Fresh accumulators."""
-        zero = e.constant(0.0, VectorType(self.lanes, self.c.dtype))
-        return [zero] * count
+        steps = tuple(each.coefficient(self.row) for each in self.c.scalar_map.results)
+        factors, first = self.op.inputs[self.c.scalar], self._scalar_indices(e, row)
+        return e.value(vec.FmaTile(sum=tile, columns=list(columns), ref=factors, indices=first, steps=steps))

@@ -10,6 +10,7 @@
 #include "pyasc_loops.h"
 #include "pyasc_math.h"
 #include "pyasc_special.h"
+#include "pyasc_tile.h"
 #include "pyasc_trig.h"
 #include "pyasc_vec.h"
 #include "pyasc_vmath.h"

@@ -93,12 +93,12 @@ template <class V, class T = typename pa_shape<V>::element> PA_FN V pa_fma(V a, 
 #if defined(PA_HAS_VECTOR_FMA)
   return __builtin_elementwise_fma(a, b, c);
 #else
-#if defined(__AVX512F__) && !defined(__clang__)
+#if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(T) == 4) return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
   else if constexpr (sizeof(V) == 64 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
   else
 #endif
-#if defined(__FMA__) && !defined(__clang__)
+#if defined(__FMA__)
   if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return __builtin_ia32_vfmaddps256(a, b, c);
   else if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a, b, c);
   else if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return __builtin_ia32_vfmaddps(a, b, c);
