@@ -21,8 +21,8 @@ from pyasc.ir.types import Type
 TYPES = [
     parse_type(text)
     for text in (
-        "f32 i64 i1|ref<N x f32>|tensor<2 x N x f16>|tensor<4 x i64>|vec<8 x f32>|tile<2 x 3 x 8 x f32>|ref<16 x f32, ub>|!pipe|"
-        "!queue<VECIN, 1>|!buffer<VECCALC>|!event<V_S>|!handle<1>"
+        "f32 i64 i1|ref<N x f32>|tensor<2 x N x f16>|tensor<4 x i64>|vec<8 x f32>|tile<2 x 3 x 8 x f32>|"
+        "ref<16 x f32, ub>|!pipe|!queue<VECIN, 1>|!buffer<VECCALC>|!event<V_S>|!handle<1>"
     )
     .replace(" i64 i1", "|i64|i1")
     .split("|")
