@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pyasc.frontend import numeric
-from pyasc.frontend.emit import fits
+from pyasc.frontend.emit import bounds, fits
 from pyasc.frontend.numeric import apply, describe, number_type, operand, size_polynomial
 from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_iterator, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.core import Value
+from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
 from pyasc.language.dtypes import BY_IR, ElementType
 
@@ -245,11 +246,14 @@ def compare(v: Visitor, op: Operator, left: Val, right: Val) -> Val:
             return Const(op.fn == "ne")
         raise _no_operator(v, op, left, right)
     a, b = operand(v, left), operand(v, right)
-    if _is_below_zero_possible(v, a, b):
-        return _compare_with_unsigned(v, op, a, b)
-    if _is_below_zero_possible(v, b, a):
-        mirrored = next(each for each in COMPARE.values() if each.fn == _MIRRORED.get(op.fn, op.fn))
-        return _compare_with_unsigned(v, mirrored, b, a)
+    mirrored = next(each for each in COMPARE.values() if each.fn == _MIRRORED.get(op.fn, op.fn))
+    for each, first, second in ((op, a, b), (mirrored, b, a)):
+        if isinstance(second, Const):
+            dtype = number_type(v, first).dtype
+            if dtype.is_integer and not _is_held(second, dtype):
+                return _compare_beyond(v, each, first, second.value, dtype)
+        elif _is_below_zero_possible(v, first, second):
+            return _compare_with_unsigned(v, each, first, second)
     fn, number = numeric.application(v, op.fn, (a, b))
     return apply(v, fn, (a, b), _comparable(number, a, b))
 
@@ -258,9 +262,25 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 
 def _is_below_zero_possible(v: Visitor, signed: Val, unsigned: Val) -> bool:
-    """Whether a signed array or element meets one of uint64, for which no integer type holds both."""
+    """Whether a signed number or array meets one of uint64, for which no integer type holds both."""
+    if isinstance(signed, Const):
+        return False
     a, b = number_type(v, signed), number_type(v, unsigned)
-    return a.dtype.kind == "i" and not a.weak and b.dtype is dtypes.u64 and not b.weak
+    return a.dtype.kind == "i" and b.dtype is dtypes.u64 and not b.weak
+
+
+def _is_held(number: Const, dtype: DType) -> bool:
+    """Whether an integer type holds a number that is known; floats and bools are no matter here."""
+    return type(number.value) is not int or fits(number.value, dtype)
+
+
+def _compare_beyond(v: Visitor, op: Operator, value: Val, number: int, dtype: DType) -> Val:
+    """Elements with an int that their type does not hold: the same for all of them."""
+    holds = bool(op.fold(0, number))
+    if not is_array(value):
+        return Const(holds)
+    lowest = Const(bounds(dtype)[0])
+    return compare(v, COMPARE[ast.GtE if holds else ast.Lt], value, lowest)
 
 
 def _compare_with_unsigned(v: Visitor, op: Operator, signed: Val, unsigned: Val) -> Val:
@@ -291,10 +311,7 @@ def _comparable(number: NumberType, a: Val, b: Val) -> NumberType:
     if number.weak or not number.dtype.is_integer or number.dtype.bits == 64:
         return number
     for each in (a, b):
-        is_wide = isinstance(each, SizeVal) or (
-            isinstance(each, Scalar) and each.weak and each.dtype.bits == 64
-        )
-        if is_wide or (isinstance(each, Const) and not fits(int(each.value), number.dtype)):
+        if isinstance(each, SizeVal) or (isinstance(each, Scalar) and each.weak and each.dtype.bits == 64):
             return NumberType(dtypes.i64)
     return number
 
