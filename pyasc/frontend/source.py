@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from pyasc.frontend.depth import deep_recursion
+from pyasc.frontend.private_names import spell_private_names
 from pyasc.frontend.text_globals import text_globals
 from pyasc.frontend.unchanged import FUTURE_FLAGS, in_file, is_unchanged, matching_lambdas
 from pyasc.frontend.wrappers import is_transparent
@@ -64,6 +65,7 @@ class KernelSource:
             block, node = _parse_lambda(lines, code, start, function.__globals__)
         else:
             block, node = _parse_function(lines[code.co_firstlineno - 1 :], code, start)
+        spell_private_names(node, function)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         source = KernelSource(
             function.__name__,

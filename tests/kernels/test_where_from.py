@@ -220,6 +220,41 @@ class TestClasses:
         Scaling.helper = lambda self, a: a + self.factor
         same(two.k(X), X + 6)
 
+    def test_private_names(self) -> None:
+        names = globals()
+        names["_Private__OUTSIDE"] = 100.0
+
+        class Private:
+            __scale = 2.0
+
+            def __init__(self) -> None:
+                self.__shift = 1.0
+
+            def __helper(self, a, __by):
+                def __twice(b):
+                    return b * 2
+
+                return __twice(a) * __by
+
+            @asc.kernel
+            def k(self, a):
+                __c = self.__helper(a, self.__scale) + self.__shift
+                return __c + __OUTSIDE  # pyright: ignore[reportUndefinedVariable]
+
+            def within(self):
+                return asc.kernel(lambda a: a * self.__scale)
+
+        class __Private(Private):
+            pass
+
+        private = __Private()
+        for _ in range(2):
+            same(private.k(X), X * 4 + 101)
+        same(private.within()(X), X * 2)
+        Private._Private__scale = 3.0  # pyright: ignore[reportAttributeAccessIssue]
+        same(private.k(X), X * 6 + 101)
+        same(private.within()(X), X * 3)
+
     def test_class_methods(self) -> None:
         class Scaling:
             factor = 2.0
