@@ -32,6 +32,7 @@ from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
+from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
@@ -40,9 +41,9 @@ from pyasc.passes.analysis.phases import (
     UsedLater,
     add_fault,
     changes_what_it_starts_from,
-    check_loads,
     cut,
     hoist_buffers,
+    is_work,
     keep_in_memory,
     name_workspaces,
     needed,
@@ -101,7 +102,7 @@ class LowerToTiles(Pass):
 
 def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
     """The functions of a kernel's phases, then the one for the host."""
-    return _Lowering(kernel, soc, context).run()
+    return _Lowering(kernel, soc, context, HeldNumbers(kernel)).run()
 
 
 @dataclass
@@ -111,6 +112,7 @@ class _Lowering:
     kernel: Func
     soc: Soc
     context: Context
+    held: HeldNumbers
     names: dict[Value, str] = field(default_factory=lambda: dict[Value, str]())
     workspaces: set[str] = field(default_factory=lambda: set[str]())
 
@@ -131,7 +133,8 @@ class _Lowering:
     def _plan(self) -> tuple[Cut, list[Step]]:
         """The launches of the whole kernel; all over again where a result has to go through memory to be used."""
         while True:
-            attempt = replace(self, context=Context(current=self.context.current), names={}, workspaces=set())
+            context = Context(current=self.context.current)
+            attempt = _Lowering(self.kernel, self.soc, context, HeldNumbers(self.kernel))
             try:
                 parts = cut(self.kernel.body.block)
                 steps = attempt.steps(self.kernel.body.block, parts)
@@ -145,7 +148,9 @@ class _Lowering:
 
     def steps(self, block: Block, parts: Cut) -> list[Step]:
         """Launches for the work of a block. What no tile fits is gathered into launches of one core."""
-        check_loads(block, parts.loads)
+        lost = self.held.lost(block, parts.loads, is_work)
+        if lost is not None:
+            raise UsedLater(lost)
         name_workspaces(self.kernel, parts.buffers, self.names)
         made: list[Step] = []
         slow: list[Operation] = []
@@ -160,8 +165,8 @@ class _Lowering:
 
     def _fast(self, work: Operation) -> list[Step]:
         """Launches that use the vector or cube unit, or none and a remark that says why."""
-        if isinstance(work, mem.Store) and work.value.op is not None and work.value.op.regions:
-            # It belongs to the work in front of it, whose result it keeps.
+        if isinstance(work, mem.Store) and isinstance(work.ref.owner, mem.Alloc) and _is_taken(work.value):
+            # It only keeps what the work in front of it results in, or a number of an array.
             return []
         if only_tells_which(work):
             return []
@@ -176,11 +181,18 @@ class _Lowering:
         on_cube = isinstance(work, tile.Cores) or (
             isinstance(work, st.Apply) and _product_of(work) is not None
         )
+        self._hold_numbers(work)
         self.context.remark(work.loc, f"runs on the {'cube' if on_cube else 'vector'} unit")
         for loc, name in extremes:
             message = f"`{name}` keeps Python's rule for NaN, which takes several instructions"
             self.context.remark(loc, message, f"asc.{name}imum is one instruction; it propagates NaN")
         return [*made]
+
+    def _hold_numbers(self, work: Operation) -> None:
+        """Raises UsedLater for a number that every core reads from an array that others of them write."""
+        changed = self.held.changed_by(work)
+        if changed is not None:
+            raise UsedLater(changed)
 
     def _tiled(self, work: Operation) -> list[Phase]:
         """The launch of one piece of work on tiles, with what takes its place at other sizes. Raises NotVector."""
@@ -252,7 +264,7 @@ class _Lowering:
         if changes_what_it_starts_from(work):
             return []
         context = Context(current=self.context.current)
-        inside = _Lowering(self.kernel, self.soc, context, dict(self.names), self.workspaces)
+        inside = _Lowering(self.kernel, self.soc, context, self.held, dict(self.names), self.workspaces)
         try:
             parts = cut(work.body.block)
             steps = inside.steps(work.body.block, parts)
@@ -284,7 +296,10 @@ class _Lowering:
             return None
         (alone,) = self._on_one_core([work])
         blocks = deal_to_cores(alone.function, self.soc.vector_cores)
-        return None if blocks is None else replace(alone, blocks=blocks)
+        if blocks is None:
+            return None
+        self._hold_numbers(work)
+        return replace(alone, blocks=blocks)
 
     def _on_one_core(self, work: Sequence[Operation]) -> list[Phase]:
         """One launch of one core, as loops over single elements."""
@@ -318,6 +333,11 @@ class _Lowering:
         fits = limit.condition
         limit.erase()
         return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
+
+
+def _is_taken(value: Value) -> bool:
+    """Whether a number is the result of work, or is loaded."""
+    return value.op is not None and (bool(value.op.regions) or isinstance(value.op, mem.Load))
 
 
 def _keeps_order(op: st.Apply) -> bool:

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import pyasc as asc
+from pyasc.ir.diagnostics import Diagnostic
+from pyasc.runtime import specialise
 
 MEET = {
     "slices where the data say": ("x[k[j]:k[j] + 2] = y[j]", "0 and 2", "x"),
@@ -133,18 +137,37 @@ def test_the_model_finds_nothing_where_nothing_is(name: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
-def test_a_remark_says_what_the_model_cannot_watch() -> None:
-    """The loop would run in order on one core, which has no room for so large a row."""
-    kernel = asc.kernel_from_source(
-        "import pyasc as asc\n"
-        "def k(b: asc.float32[N, 65536], a: asc.float32[2 * N, 65536]):\n"
-        "    for j in asc.parallel_for(N):\n"
-        "        row = b[j] * 2\n"
-        "        row[0] = 1\n"
-        "        a[2 * j] = row\n",
-        "k",
-        debug=True,
-    )
+LONG_ROWS = """
+import pyasc as asc
+def k(b: asc.float32[N, 65536], a: asc.float32[2 * N, 65536], at: asc.int32[N]):
+    for j in asc.parallel_for(N):
+        row = b[j] * 2
+        row[0] = 1
+        a[at[j]] = row
+"""
+"""Rows too long for a core are passed on in global memory."""
+
+
+def test_rows_too_long_for_a_core_are_watched() -> None:
+    kernel = asc.kernel_from_source(LONG_ROWS, "k", debug=True)
+    b, a = np.ones((3, 65536), np.float32), np.zeros((6, 65536), np.float32)
+    with asc.device("model"):
+        kernel(b, a, np.array([4, 0, 2], np.int32))
+        assert a.sum(axis=1).tolist() == [131071, 0, 131071, 0, 131071, 0]
+        with pytest.raises(RuntimeError, match=r"iterations 0 and 2 .* write the same element of a"):
+            kernel(b, a, np.array([4, 0, 4], np.int32))
+
+
+def test_a_remark_says_what_the_model_cannot_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = specialise.lower
+
+    def refusing(module: Any, pipeline: str, *rest: Any) -> Any:
+        if "watch-races" in pipeline:
+            raise asc.ResourceError([Diagnostic("PA0701", "no room")])
+        return real(module, pipeline, *rest)
+
+    monkeypatch.setattr(specialise, "lower", refusing)
+    kernel = asc.kernel_from_source(LONG_ROWS.replace("at[j]", "2 * j"), "k", debug=True)
     with asc.device("model"):
         kernel.compile()
-    assert any(each.message.startswith("parallel loops are not watched for races") for each in kernel.remarks)
+    assert kernel.remarks[0].message == "parallel loops are not watched for races: no room"

@@ -322,34 +322,11 @@ def written_operands(op: Operation) -> list[Value]:
     return made
 
 
-def check_loads(block: Block, loads: Sequence[mem.Load]) -> None:
-    """Raises UsedLater for a scalar that is read before a later phase writes the array it came from.
-
-    In a loop of the host it is UnsupportedError, and the loop is for the cores.
-    """
-    for load in loads:
-        seen = False
-        for op in block:
-            seen |= op is load
-            if seen and isinstance(op, _WORK) and _writes(op, load.ref) and _used_after(load, op):
-                if isinstance(block.parent_op, Func):
-                    raise UsedLater(load)
-                raise refuse(
-                    "a number read from an array that is written before the number is used", load.loc
-                )
-
-
-def _writes(top: Operation, ref: Value) -> bool:
-    return any(ref in written_operands(op) for op in top.walk())
-
-
-def _used_after(load: mem.Load, write: Operation) -> bool:
-    later = False
-    for op in write.parent or ():
-        if later and any(value is load.value for each in op.walk() for value in each.operands):
-            return True
-        later |= op is write
-    return False
+def is_work(op: Operation) -> bool:
+    """Whether an operation at the top of a kernel is done by the cores, in a launch."""
+    return isinstance(op, (*_WORK, py.Print)) or (
+        isinstance(op, py.Check) and depends_on_data(needed(op.operands))
+    )
 
 
 def name_workspaces(kernel: Func, buffers: Sequence[mem.Alloc], names: dict[Value, str]) -> None:
