@@ -105,6 +105,29 @@ def integers(n: int) -> np.ndarray:
     return np.arange(-9, n - 9, dtype=np.int32) % 11 - 5
 
 
+@asc.kernel
+def scaled_sums(
+    x: asc.float32[N, M], w: asc.float32[M], y: asc.float32[N], total: asc.int32[1], c: asc.int32[M]
+):
+    for i in asc.parallel_for(N):
+        for j in range(M):
+            y[i] += x[i, j] * w[M - 1]
+    for j in range(M):
+        total[0] += c[j] * c[0]
+
+
+@asc.kernel
+def scaled_counts(place: asc.int32[M], w: asc.float32[M], bins: asc.float32[16]):
+    for j in range(M):
+        bins[place[j]] += w[0]
+
+
+def scaled(m: int) -> tuple[np.ndarray, ...]:
+    """Arguments of `scaled_sums` for sums of `m` terms."""
+    ones = np.ones((3, m), np.float32)
+    return ones, ones[0] * 2, ONES[:3], np.ones(1, np.int32), integers(m)
+
+
 CASES: list[tuple[asc.Kernel, dict[str, int], tuple[np.ndarray, ...]]] = [
     (guarded, {"N": 5}, (WIDE,)),
     (chosen, {"N": 5}, (WIDE, WIDE, WIDE)),
@@ -117,6 +140,9 @@ CASES: list[tuple[asc.Kernel, dict[str, int], tuple[np.ndarray, ...]]] = [
     (unread, {"N": 3, "M": 5}, (np.ones((3, 5), np.float32), ONES[:8])),
     (first_of_eight, {"N": 33}, (integers(33).astype(np.float16), np.zeros(33, np.float16))),
     (written_and_reduced, {"N": 257}, (integers(257), integers(257)[::-1])),
+    (scaled_sums, {"N": 3, "M": 0}, scaled(0)),
+    (scaled_sums, {"N": 3, "M": 40}, scaled(40)),
+    (scaled_counts, {"M": 0}, (integers(0), ONES[:0], np.zeros(16, np.float32))),
 ]
 
 

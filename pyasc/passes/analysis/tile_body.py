@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pyasc.ir import dtypes
 from pyasc.ir.affine import AffineMap
 from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.dialects import mem, st
+from pyasc.ir.dialects import arith, func, mem, st
 from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import ZERO, SizeExpr
 from pyasc.ir.types import dtype_of
-from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materialise, materialise_polynomial
 from pyasc.passes.analysis.tile_counters import Counter, Interval, Intervals, Wide
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
@@ -141,8 +142,11 @@ def guarded_writes(
         builder.write(ref, map_, result)
 
 
-def bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder) -> None:
-    """Registers for what a body reads and walks; what it does not walk is a number."""
+def bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder, *, runs_for_none: bool = False) -> None:
+    """Registers for what a body reads and walks; what it does not walk is a number.
+
+    `runs_for_none`: some core starts the work even if there are no points, and reads its numbers.
+    """
     block = op.body.block
     wide = builder.wide
     if op.rank == 1:
@@ -155,7 +159,44 @@ def bind_inputs(builder: BodyBuilder, op: st.Apply, at: Builder) -> None:
             builder.legaliser.operands[arg] = builder.loaded(register, dtype_of(ref.type))
         else:
             where = [materialise(e, (), op.symbols, at) for e in map_.results]
-            builder.legaliser.operands[arg] = at.value(mem.Load(ref=ref, indices=where), arg.name)
+            read = element_if_any if runs_for_none else element
+            builder.legaliser.operands[arg] = read(at, ref, where, arg.name)
+
+
+def element(at: Builder, ref: Value, where: Sequence[Value], name: str) -> Value:
+    """An element that is the same for all points."""
+    return at.value(mem.Load(ref=ref, indices=where), name)
+
+
+def element_if_any(at: Builder, ref: Value, where: Sequence[Value], name: str) -> Value:
+    """An element that is the same for all points, or 0 where the array does not have it: then there are none."""
+    there = None
+    for check in _presence(at, ref, where):
+        there = check if there is None else binary(at, "and", there, check)
+    if there is None:
+        return element(at, ref, where, name)
+    dtype = dtype_of(ref.type)
+    none = at.value(arith.Constant.of(0.0 if dtype.is_float else False if dtype.is_bool else 0, dtype))
+    return at.value(arith.Elementwise(fn="select", args=[there, element(at, ref, where, ""), none]), name)
+
+
+def _presence(at: Builder, ref: Value, where: Sequence[Value]) -> list[Value]:
+    """What has to hold for an array to have an element, beside what always does."""
+    polynomials = Polynomials()
+    checks: dict[tuple[SizeExpr, SizeExpr], Value] = {}
+    for axis, index_ in enumerate(where):
+        place, extent = polynomials.of(index_), polynomials.extent(ref, axis)
+        if any(factor < 0 for _, factor in place.terms):
+            checks[ZERO, place] = binary(at, "ge", index_, 0)
+        if extent is None or any(name.startswith("%") for name in extent.names):
+            continue
+        behind = (extent - place).as_constant
+        if (behind is None or behind <= 0) and (place, extent) not in checks:
+            size = materialise_polynomial(extent, lambda name: at.value(func.Size(symbol=name)), at)
+            first = integer_of(index_) is not None
+            pair = (size, index_) if first else (index_, size)
+            checks[place, extent] = binary(at, "gt" if first else "lt", *pair)
+    return list(checks.values())
 
 
 def extent_of(at: Builder, op: st.Apply) -> tuple[Value, Value]:

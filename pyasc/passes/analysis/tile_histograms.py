@@ -116,7 +116,7 @@ class _Lowering:
         """Where each element belongs, and what it adds."""
         op, body, legaliser = self.op, self.body, self.body.legaliser
         *indices, value = op.body.block.terminator.operands
-        bind_inputs(body, op, self.at)
+        bind_inputs(body, op, self.at, runs_for_none=True)
         body.gathers.translate(op, indices)
         places = legaliser.full(legaliser.register(body.gathers.number(self.found.ref, indices)))
         values = legaliser.full(legaliser.register(legaliser.operand(value)))

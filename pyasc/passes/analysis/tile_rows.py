@@ -30,7 +30,7 @@ from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.row_placement import Placement, WholeMap
 from pyasc.passes.analysis.row_work import Columns, RowWork
 from pyasc.passes.analysis.structured import combining_functions
-from pyasc.passes.analysis.tile_body import BodyBuilder
+from pyasc.passes.analysis.tile_body import BodyBuilder, element_if_any
 from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_gathered_rows import GatheredRows
@@ -354,7 +354,7 @@ class _Reader:
 
     def _invariant(self, ref: Value, map_: AffineMap) -> Value:
         where = [materialise(e, (), self.work.nest.symbols, self.at) for e in map_.results]
-        return self.at.value(mem.Load(ref=ref, indices=where), ref.name)
+        return element_if_any(self.at, ref, where, ref.name)
 
     def _cover(self, ref: Value, map_: AffineMap) -> str:
         """What an access covers of a tile; empty for one element for all. Raises NotVector."""

@@ -37,7 +37,7 @@ public:
         this->k = k;
         this->N = N;
         aGm.SetGlobalBuffer((__gm__ float*)A);
-        A_1 = aGm.GetValue(k * N + k);
+        A_1 = k < N ? aGm.GetValue(k * N + k) : 0.0f;
         const int64_t difference = N - k - 1;
         const int64_t rows = difference > 0 ? difference : 0;
         const int64_t id = GetBlockIdx();
