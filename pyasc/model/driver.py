@@ -80,7 +80,8 @@ class Finding:
         times = f" ({self.count} times)" if self.count > 1 else ""
         place = f" [{self.memory} {self.low}..{self.high}]" if self.memory else ""
         origin = f" from {self.python}" if self.python else ""
-        return f"{where}{origin}: {self.kind}: {self.message}{place} ({self.core}, pipe {self.pipe}){times}"
+        unit = f" ({self.core}, pipe {self.pipe})" if self.pipe else ""
+        return f"{where}{origin}: {self.kind}: {self.message}{place}{unit}{times}"
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ def _core(path: str) -> ctypes.CDLL:
         ctypes.c_void_p,
         ctypes.c_int,
     ]
+    library.pyasc_model_unwritten.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.pyasc_model_run.restype = ctypes.c_char_p
     library.pyasc_model_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     library.pyasc_model_times.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
@@ -208,18 +210,30 @@ def _unwritten_findings(
     found: list[Finding] = []
     for array, memory in zip(arguments, memories, strict=True):
         if isinstance(array, Array) and array.output and not array.partial and memory is not None:
-            found += unwritten(memory, array.data.itemsize)
+            found += unwritten(memory, array.data)
     return found
 
 
-def unwritten(memory: GlobalMemory, size: int) -> list[Finding]:
-    """A finding for elements of `size` bytes that are still undefined, if there are any."""
-    if memory.undefined is None or not memory.undefined.any():
+def unwritten(
+    memory: GlobalMemory, array: np.ndarray, python: Callable[[Any], str] | None = None
+) -> list[Finding]:
+    """A finding for elements that launches have to write and did not, or else for those that are still undefined.
+
+    `array` has the shape and the type of what the memory holds. `python` says which line of a Python file should
+    have written an element, by its index.
+    """
+    marks = memory.undefined if memory.unwritten is None else memory.unwritten
+    if marks is None or not marks.any():
         return []
-    left = np.flatnonzero(memory.undefined)
-    first = int(left[0])
-    message = f"{len(left) // size} elements of the output were never written, the first is {first // size}"
-    return [Finding("unwritten", message, "", 0, "", "S", memory.name, first, first + size, 1)]
+    size = array.itemsize
+    left = np.flatnonzero(marks.reshape(-1, size).any(axis=1))
+    first, last = (tuple(map(int, np.unravel_index(each, array.shape))) for each in (left[0], left[-1]))
+    place = ", ".join(map(str, first))
+    span = f"to [{', '.join(map(str, last))}] " if len(left) > 1 else ""
+    message = f"{memory.name}[{place}] {span}left unwritten, {len(left)} of {array.size} elements"
+    low, high = int(left[0]) * size, int(left[-1]) * size + size
+    line = python(first) if python is not None else ""
+    return [Finding("unwritten", message, "", 0, "", "", memory.name, low, high, 1, line)]
 
 
 def _guard_findings(memories: Sequence[GlobalMemory | None]) -> list[Finding]:
@@ -315,6 +329,8 @@ def run(
                 core.pyasc_model_buffer(
                     handle, m.name.encode(), m.address, m.size, undefined, int(m.writable)
                 )
+                if check and m.unwritten is not None:
+                    core.pyasc_model_unwritten(handle, m.unwritten.ctypes.data)
 
     report, times = _call(kernel, _entry_of(kernel, entry), passed, configure, (int(check), seed, blocks))
     found = _launch_findings(report) + _guard_findings(memories)

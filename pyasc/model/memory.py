@@ -60,8 +60,9 @@ class GlobalMemory:
     """Bytes in global memory, between guard zones and at the alignment the framework gives.
 
     Given to several launches it keeps its contents, and with them which bytes were never written: `undefined` has a
-    byte for each byte, not 0 where that is so, or is None when all are defined. `source` is an array that it starts
-    as a copy of; with `shared` it is that array, without a copy and without guard zones.
+    byte for each byte, not 0 where that is so, or is None when all are defined. `unwritten` has one, not 0 where
+    launches have to write and none did yet. `source` is an array that it starts as a copy of; with `shared` it is that
+    array, without a copy and without guard zones.
     """
 
     size: int
@@ -73,6 +74,7 @@ class GlobalMemory:
     block: np.ndarray = field(init=False, repr=False)
     start: int = field(init=False)
     undefined: np.ndarray | None = field(init=False, repr=False)
+    unwritten: np.ndarray | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.shared:
@@ -112,6 +114,21 @@ class GlobalMemory:
     def array(self, dtype: Any, shape: Sequence[int]) -> np.ndarray:
         """The contents as an array, a view."""
         return self.body.view(dtype).reshape(tuple(shape))
+
+    def expect(self, part: tuple[slice, ...], shape: Sequence[int], size: int, *, fresh: bool) -> None:
+        """Have launches write a part of it, which is an array of a shape with elements of `size` bytes.
+
+        Where the part is `fresh`, it counts as never written until then.
+        """
+        if self.unwritten is None:
+            self.unwritten = np.zeros(self.size, np.uint8)
+        bytes_of = (*shape, size)
+        self.unwritten.reshape(bytes_of)[part] = 0xFF
+        if fresh:
+            if self.undefined is None:
+                self.undefined = np.zeros(self.size, np.uint8)
+            self.undefined.reshape(bytes_of)[part] = 0xFF
+            self.body.reshape(bytes_of)[part] = _POISON
 
     def intact(self) -> bool:
         """Whether nobody wrote past the model into the guard zones."""

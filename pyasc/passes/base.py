@@ -11,12 +11,15 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pyasc.ir.core import Operation
 from pyasc.ir.dialects.func import Func, Module
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
+
+if TYPE_CHECKING:
+    from pyasc.passes.analysis.covered import Covered
 
 
 class Remark(Record):
@@ -30,7 +33,7 @@ class Remark(Record):
 
 @dataclass
 class Context:
-    """What the passes of one run hand on: how often each did something, and remarks for the user.
+    """What the passes of one run hand on: how often each did something, remarks, and what its kernels cover.
 
     `counts` has one entry for each pass and event. `settled` names the cleaning passes that would find nothing to
     do; where `canonicalize` is not among them, `touched` lists what it has to look at (None: everything).
@@ -38,6 +41,7 @@ class Context:
 
     counts: Counter[tuple[str, str]] = field(default_factory=lambda: Counter[tuple[str, str]]())
     remarks: list[Remark] = field(default_factory=lambda: list[Remark]())
+    covered: list[Covered] = field(default_factory=lambda: list["Covered"]())
     current: str = ""
     settled: set[str] = field(default_factory=lambda: set[str]())
     touched: list[Operation] | None = None

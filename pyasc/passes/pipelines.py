@@ -11,6 +11,7 @@ _LOOPS_WITH_WATCHED_FLOATS = (
     "cleanup",
 )
 _STRUCTURED_TO_TILES = (
+    "find-covered",
     "expand-functions",
     "raise-copies",
     "time-loops{sums=true}",

@@ -33,6 +33,7 @@ PASSES: dict[str, str] = {
     "watch-reads": "pyasc.passes.watch_reads:WatchReads",
     "watch-floats": "pyasc.passes.watch_floats:WatchFloats",
     "locate-checks": "pyasc.passes.locate_checks:LocateChecks",
+    "find-covered": "pyasc.passes.find_covered:FindCovered",
     "split-checks": "pyasc.passes.split_checks:SplitChecks",
     "split-reductions": "pyasc.passes.split_reductions:SplitReductions",
     "expand-functions": "pyasc.passes.expand_functions:ExpandFunctions",

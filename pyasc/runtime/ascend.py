@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pyasc.ir.dialects.func import Func, Module
+    from pyasc.passes.analysis.covered import Covered
 
 
 Cores = Literal["vector", "cube", "mixed 1:1", "mixed 1:2"]
@@ -128,10 +129,11 @@ def _reported(word: int, dtype: dtypes.DType) -> float:
 
 @dataclass(frozen=True)
 class AscendKernel(LaunchPlan):
-    """A kernel lowered to the ascend level, from `python_file`."""
+    """A kernel lowered to the ascend level, from `python_file`. Each launch writes all that is `covered`."""
 
     file: EmittedFile
     python_file: str = ""
+    covered: tuple[Covered, ...] = ()
 
     @property
     def host(self) -> str:
@@ -145,7 +147,7 @@ def ascend_kernel(kernel: LoweredKernel, line_comments: bool = False) -> AscendK
     title = text_title(kernel.abi, kernel.file)
     file = emit_ascendc(kernel.module, title, EmitOptions(line_comments))
     phases = tuple(_phase(func) for func in kernel.module.functions if func.kernel)
-    return AscendKernel(kernel.abi, kernel.module, phases, file, kernel.file)
+    return AscendKernel(kernel.abi, kernel.module, phases, file, kernel.file, kernel.covered)
 
 
 def text_title(abi: KernelABI, python_file: str) -> str:

@@ -22,6 +22,7 @@ from pyasc.runtime.files import write_atomically
 if TYPE_CHECKING:
     from pyasc.codegen.cpp.emitter import EmittedKernel, EmittedUnit
     from pyasc.ir.dialects.func import Func, Module
+    from pyasc.passes.analysis.covered import Covered
 
 PIPELINE_BY_LEVEL = {0: "O0", 1: "cpu", 2: "cpu", 3: "cpu"}
 """The pipeline for each `-O` level."""
@@ -38,7 +39,7 @@ Watched = tuple[Callable[[], Any], Any]
 class LoweredKernel:
     """A kernel at the loop level, ready to be emitted: its C interface, its IR, what the passes said.
 
-    A launch has to find all that is `watched` unchanged.
+    A launch has to find all that is `watched` unchanged. What is `covered` is found on the way to an Ascend core.
     """
 
     abi: KernelABI
@@ -47,6 +48,7 @@ class LoweredKernel:
     remarks: tuple[Remark, ...] = ()
     line_comments: bool = False
     watched: tuple[Watched, ...] = ()
+    covered: tuple[Covered, ...] = ()
 
 
 class Unit(Record):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from pyasc.model.build import BuiltKernel
     from pyasc.model.driver import Finding
     from pyasc.model.memory import Argument, GlobalMemory
+    from pyasc.passes.analysis.covered import Covered
     from pyasc.runtime.ascend import AscendKernel, Parameter, PhaseLaunch
     from pyasc.runtime.compiler import LoweredKernel
     from pyasc.runtime.launcher import Launcher
+
+    _Part = tuple[Covered, tuple[slice, ...]]
 
 
 class ModelFindings(RuntimeError):
@@ -145,6 +149,8 @@ class ModelRunner:
         arrays = arrays_at(self.kernel.abi, addresses, sizes)
         results = {param.name for param in self.kernel.abi.returned}
         memory = _Memory(arrays, results, sizes, shared=not self.check)
+        if self.check:
+            memory.expect(self.kernel.covered, {**scalars, **sizes})
         self.predicted_us = 0.0
         for launch in self.kernel.launches(scalars, sizes):
             self._phase(launch, memory, sizes)
@@ -199,6 +205,14 @@ class _Memory:
     shared: bool = False
     held: dict[str, GlobalMemory] = field(default_factory=lambda: dict[str, "GlobalMemory"]())
     written: set[str] = field(default_factory=lambda: set[str]())
+    covered: dict[str, list[_Part]] = field(default_factory=lambda: dict[str, list["_Part"]]())
+
+    def expect(self, covered: Sequence[Covered], numbers: Mapping[str, Any]) -> None:
+        """Have the phases write what the compiler says that every launch writes."""
+        for box in covered:
+            part = box.at(numbers, self.arrays[box.param].shape)
+            if part is not None:
+                self.covered.setdefault(box.param, []).append((box, part))
 
     def of(self, param: Parameter) -> GlobalMemory:
         """The memory behind a parameter, which a phase may write if it says so."""
@@ -221,22 +235,39 @@ class _Memory:
         if param.name in self.arrays and self.shared:
             return GlobalMemory.over(self.arrays[param.name], param.name)
         if param.name in self.arrays and param.name not in self.results:
-            return GlobalMemory.holding(self.arrays[param.name], param.name)
+            return self._argument(param.name)
         shape = workspace_shape(param, self.sizes)
         return GlobalMemory(int(np.prod(shape)) * param.dtype.bytes, param.name)
 
+    def _argument(self, name: str) -> GlobalMemory:
+        """A copy of an argument, in which what no phase reads is as new as a result is."""
+        from pyasc.model.memory import GlobalMemory
+
+        array = self.arrays[name]
+        memory = GlobalMemory.holding(array, name)
+        for box, part in self.covered.get(name, ()):
+            memory.expect(part, array.shape, array.itemsize, fresh=box.unread)
+        return memory
+
     def finish(self, kernel: str, check: bool) -> None:
-        """Give the caller what was written. Raises ModelFindings for results with elements that nothing wrote."""
+        """Give the caller what was written. Raises ModelFindings for elements that a phase should have written."""
         from pyasc.model.driver import unwritten
         from pyasc.model.memory import GlobalMemory
 
         findings: list[Finding] = []
-        for name in self.results if check else ():
+        for name in dict.fromkeys((*self.results, *self.covered)) if check else ():
             array = self.arrays[name]
-            memory = self.held.get(name) or GlobalMemory(array.nbytes, name)
-            findings += unwritten(memory, array.itemsize)
+            unused = GlobalMemory(array.nbytes, name) if name in self.results else self._argument(name)
+            findings += unwritten(self.held.get(name, unused), array, partial(self._line, name))
         if findings:
             raise ModelFindings(kernel, findings)
         for name in () if self.shared else self.written:
             array = self.arrays[name]
             array[...] = self.held[name].array(array.dtype, array.shape)
+
+    def _line(self, name: str, index: Sequence[int]) -> str:
+        """The line of Python that writes an element in every launch."""
+        for box, part in self.covered.get(name, ()):
+            if all(each.start <= place < each.stop for each, place in zip(part, index, strict=True)):
+                return f"{Path(box.loc.file).name}:{box.loc.line}" if box.loc.known else ""
+        return ""

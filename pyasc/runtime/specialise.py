@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from pyasc.ir.diagnostics import Diagnostic
     from pyasc.ir.dialects.func import Func, Module
-    from pyasc.passes.base import Remark
+    from pyasc.passes.base import Context, Remark
     from pyasc.passes.pipeline_parser import Options
     from pyasc.runtime.kernel import Kernel, Same, Sizes, Types
 
@@ -98,10 +98,12 @@ class Specialisation:
             module, found = _lowered_with_races_watched(module, bool(self.options.watch), options, dump)
         else:
             debug = self.options.debug and pipeline == "cpu"
-            found = lower(module, "debug" if debug else pipeline, options, dump).remarks
-        self.remarks = (*map(_of_front_end, self.result.remarks), *found)
+            found = lower(module, "debug" if debug else pipeline, options, dump)
+        self.remarks = (*map(_of_front_end, self.result.remarks), *found.remarks)
         watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
-        return LoweredKernel(self.abi, module, self.file, self.remarks, self.options.debug, watched)
+        return LoweredKernel(
+            self.abi, module, self.file, self.remarks, self.options.debug, watched, tuple(found.covered)
+        )
 
     def _watch(self, dependency: Dependency) -> Watched:
         file, _, name = dependency.path.rpartition(":")
@@ -113,7 +115,7 @@ class Specialisation:
 
 def _lowered_with_races_watched(
     module: Module, floats: bool, options: Options, dump: Path | None
-) -> tuple[Module, list[Remark]]:
+) -> tuple[Module, Context]:
     """A module lowered to Ascend C calls with its parallel loops watched, or without where the target cannot have that.
 
     Its floats are watched too where that is asked for.
@@ -124,12 +126,13 @@ def _lowered_with_races_watched(
     plain = module.clone()
     assert isinstance(plain, type(module))
     try:
-        return module, lower(module, watching(floats, races=True), options, dump).remarks
+        return module, lower(module, watching(floats, races=True), options, dump)
     except (UnsupportedError, ResourceError) as error:
         message = f"parallel loops are not watched for races: {error.diagnostics[0].message}"
         remark = Remark("watch-races", error.diagnostics[0].loc, message, "debug it with asc.device('cpu')")
-        found = lower(plain, watching(floats, races=False), options, dump).remarks
-        return plain, [remark, *found]
+        found = lower(plain, watching(floats, races=False), options, dump)
+        found.remarks.insert(0, remark)
+        return plain, found
 
 
 def _of_front_end(remark: Diagnostic) -> Remark:

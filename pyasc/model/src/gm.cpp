@@ -311,6 +311,9 @@ void store_gm_row(GmBuffer& b, uint64_t offset, const uint8_t* data, const uint8
     if (!b.undefined.empty()) {
         memset(b.undefined.data() + offset, 0, bytes);
     }
+    if (b.unwritten != nullptr) {
+        memset(b.unwritten + offset, 0, bytes);
+    }
 }
 
 void load_gm_row(const GmBuffer& b, uint64_t offset, uint8_t* data, uint8_t* undefined, uint64_t bytes)

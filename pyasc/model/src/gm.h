@@ -61,6 +61,7 @@ struct GmBuffer {
     uint64_t size = 0;
     bool writable = true;
     UndefinedBits undefined;  // empty: everything is defined
+    uint8_t* unwritten = nullptr;  // a byte for each byte, which a write clears; null: nothing has to be written
     std::map<uint64_t, GmSpan> spans;
     std::vector<PendingRead> reads;  // not yet in `spans`: a buffer nobody writes needs no history
     bool written = false;

@@ -18,6 +18,9 @@ void pyasc_model_limit(pyasc_model::Launch* launch, double seconds);
 void pyasc_model_buffer(
     pyasc_model::Launch* launch, const char* name, uint8_t* base, uint64_t size, uint8_t* undefined, int writable);
 
+// Has writes to the buffer that was added last clear these bytes, of which there is one for each of its own.
+void pyasc_model_unwritten(pyasc_model::Launch* launch, uint8_t* unwritten);
+
 // Returns the report as JSON; it lives as long as the launch.
 const char* pyasc_model_run(
     pyasc_model::Launch* launch, void (*call)(const void* const*), const void* const* args);

@@ -238,6 +238,8 @@ void pyasc_model_buffer(Launch* l, const char* name, uint8_t* base, uint64_t siz
     l->buffers.push_back(std::move(b));
 }
 
+void pyasc_model_unwritten(Launch* l, uint8_t* unwritten) { l->buffers.back()->unwritten = unwritten; }
+
 const char* pyasc_model_run(Launch* l, void (*call)(const void* const*), const void* const* args)
 {
     launch = l;
