@@ -43,6 +43,7 @@ from pyasc.frontend.values import (
     is_array,
     is_iterator,
     is_number,
+    same,
 )
 from pyasc.frontend.visitor import Visitor
 from pyasc.language import arrays, composed, loops, random
@@ -139,7 +140,7 @@ def _extreme(name: str) -> Lowering:
 def _sum(v: Visitor, values: Val, start: Val = ZERO) -> Val:
     if is_array(values):
         total = reductions.added_up(v, values, start)
-        return total if start == ZERO else arithmetic.binary(v, _ADD, start, total)
+        return total if same(start, ZERO) else arithmetic.binary(v, _ADD, start, total)
     if not isinstance(values, Tuple):
         hint = "sum an array, or a tuple of numbers"
         raise v.error(None, "PA0402", f"`sum` of {numeric.describe(values)}", hint=hint)

@@ -33,6 +33,8 @@ def folded(v: Visitor, function: Any, args: Sequence[Val], keywords: Mapping[str
     plain = [_plain(each) for each in (*args, *keywords.values())]
     if _UNKNOWN in plain:
         return None
+    if _factors(function.__name__, plain) > _MOST_FACTORS:
+        raise v.error(None, "PA0406", "this constant has too many digits")
     positional, named = plain[: len(args)], dict(zip(keywords, plain[len(args) :], strict=True))
     try:
         return _value(function(*positional, **named))
@@ -42,6 +44,23 @@ def folded(v: Visitor, function: Any, args: Sequence[Val], keywords: Mapping[str
 
 
 _UNKNOWN: Any = object()
+_MOST_FACTORS = 10_000
+"""How many numbers a factorial or binomial that is known may be the product of, which takes a blink."""
+
+
+def _factors(fn: str, args: Sequence[Any]) -> int:
+    """How many numbers `factorial`, `comb` or `perm` multiplies; 0 for arguments that it does not take."""
+    if not args or not all(isinstance(each, int) for each in args):
+        return 0
+    match fn, args:
+        case ("factorial" | "perm", [n]):
+            return n
+        case "perm", [n, k]:
+            return min(n, k)
+        case "comb", [n, k]:
+            return min(n - k, k)
+        case _:
+            return 0
 
 
 def _plain(value: Val) -> Any:

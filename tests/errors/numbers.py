@@ -486,3 +486,15 @@ def k(x: asc.float32[4, 4]):
 def k(x: asc.bool_[4]):
     x[0] = +x[1]
 #          ^ PA0407: `+` does not take bools
+
+#: a factorial with too many digits
+@asc.kernel
+def k(x: asc.int32[4]):
+    x[0] = math.factorial(10 ** 7) % 7
+#          ^ PA0406: this constant has too many digits
+
+#: a binomial with too many digits
+@asc.kernel
+def k(x: asc.int32[4]):
+    x[0] = math.comb(10 ** 8, 5 * 10 ** 7) % 7
+#          ^ PA0406: this constant has too many digits

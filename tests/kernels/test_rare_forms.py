@@ -148,6 +148,17 @@ def test_a_python_number_is_no_numpy_number_of_an_earlier_call() -> None:
         assert np.isclose(twice, sum_, rtol=1e-6), number
 
 
+@asc.kernel
+def begun(x: asc.int8[3]):
+    return sum(x, 0.0), sum(x > 1, 0.0), sum((x[0], x[1]), 0.0), sum((), 0.0), sum(x, False)
+
+
+def test_a_builtin_sum_begins_with_what_it_is_given() -> None:
+    found = begun(BYTES)
+    assert [each.dtype.kind for each in found] == list("ffffi")
+    assert found == (300, 3, 200, 0, 44)
+
+
 def test_a_debug_build_reports_an_int_that_an_element_cannot_hold() -> None:
     @asc.kernel(debug=True)
     def k(x: asc.uint8[2], n: int):
