@@ -70,6 +70,13 @@ def _parse_size(text: str) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
+def _parse_vectors(text: str) -> tuple[int, int]:
+    size, registers = (int(part) for part in text.lower().split("x"))
+    if size not in (16, 32, 64) or not 8 <= registers <= 64:
+        raise ValueError(text)
+    return size, registers
+
+
 def _parse_path(text: str) -> Path:
     return Path(text).expanduser()
 
@@ -79,6 +86,9 @@ PATH = Kind("path", _parse_path, "a path")
 FLAG = Kind("flag", _parse_flag, "1, true, yes, on, 0, false, no or off")
 PRESENCE = Kind("presence", bool, "any text")
 COUNT = Kind("count", _parse_count, "a whole number of at least 1")
+VECTORS = Kind(
+    "vectors", _parse_vectors, "bytes x registers, such as 32x16: 16, 32 or 64 bytes, 8 to 64 registers"
+)
 SIZE = Kind("size", _parse_size, "a size in bytes, such as 500000000, 512M or 2G")
 
 
@@ -110,6 +120,13 @@ class Knobs:
         None,
         "the first found of `g++`, `clang++`, `c++` and zig",
         "The C++ compiler, as a command, with its own options if need be (`python -m ziglang c++`).",
+    )
+    vectors: tuple[int, int] | None = _knob(
+        "PYASC_VECTORS",
+        VECTORS,
+        None,
+        "those of this processor",
+        "The vector registers that C++ is written for, as bytes x registers. Results do not depend on it.",
     )
     cache_dir: Path | None = _knob(
         "PYASC_CACHE_DIR",

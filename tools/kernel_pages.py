@@ -9,13 +9,18 @@ Ascend back end makes them, and so is what the page says about them (`NAME.notes
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from pyasc.cli.compile import ir_text, pipeline_of, unit_of
 from pyasc.cli.loading import Request, lowered_kernels
+
+VECTORS = "64x32"
+"""The vector registers that the pages show C++ for, on every machine."""
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "kernels"
 NAMES = ("chain", "softmax", "matmul", "argmax", "prefix_sum", "guarded_exp")
@@ -34,6 +39,11 @@ BY_COMPILER = (
 def page(name: str) -> str:
     """The page of one kernel, as Markdown."""
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    with patch.dict(os.environ, PYASC_VECTORS=VECTORS):
+        return _page(name, source)
+
+
+def _page(name: str, source: str) -> str:
     request = Request(str(FOLDER / f"{name}.py"))
     parts = [
         f"# {name}\n\n{ast.get_docstring(ast.parse(source))}\n",

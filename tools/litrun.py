@@ -10,6 +10,7 @@ gives the same to the real lit.
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import sys
@@ -27,6 +28,10 @@ Command = Callable[[list[str]], "int | None"]
 
 _RUN = re.compile(r"(?://|#)\s*RUN:\s?(.*)$", re.MULTILINE)
 _SUBSTITUTION = re.compile(r"%[sSt%]")
+
+
+VECTORS = "64x32"
+"""The vector registers that expected C++ is written for, on every machine."""
 
 
 class LitFailure(Exception):
@@ -141,6 +146,7 @@ def _process(
         source = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
         stack.enter_context(patch.object(sys, "stdin", source))
         stack.enter_context(patch.object(sys, "argv", [name, *arguments]))
+        stack.enter_context(patch.dict(os.environ, PYASC_VECTORS=VECTORS))
         stack.enter_context(redirect_stdout(out))
         stack.enter_context(redirect_stderr(err))
         yield

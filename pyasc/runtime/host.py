@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from pyasc import knobs
+
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL_FIELDS = (
     "vendor_id",
@@ -54,8 +56,14 @@ class Processor:
 
     @property
     def vector_registers(self) -> int:
-        """How many vector registers there are."""
-        return 16 if self.machine in ("x86_64", "i686") and not self.has("avx512f") else 32
+        """How many vector registers there are for sums and their operands.
+
+        A factor of a product has a register of its own where no operand lies in memory; compilers load some of them
+        ahead there. That six registers do for them is assumed, from what g++ 12 spills.
+        """
+        if self.machine in ("x86_64", "i686"):
+            return 32 if self.has("avx512f") else 16
+        return 26
 
 
 def parse_cpuinfo(lines: Iterable[str], machine: str) -> Processor:
@@ -79,3 +87,9 @@ def processor() -> Processor:
             return parse_cpuinfo(lines, platform.machine())
     except OSError:
         return Processor(platform.machine(), platform.processor() or platform.node(), ())
+
+
+def vectors() -> tuple[int, int]:
+    """Bytes of a vector register that C++ is written for, and how many there are; PYASC_VECTORS goes first."""
+    here = processor()
+    return knobs.read().vectors or (here.vector_bytes, here.vector_registers)

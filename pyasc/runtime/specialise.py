@@ -28,6 +28,7 @@ from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_sym
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
 from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
 from pyasc.runtime.fix_sizes import fix_sizes
+from pyasc.runtime.host import vectors
 from pyasc.runtime.options import KernelOptions
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Specialisation:
             self.abi = with_symbol(self.abi, symbol)
         options = self.options.of_passes
         options["raise-loops"]["strict"] = self.result.strict
+        size, registers = vectors()
+        options["schedule-cpu"] = {"vector_bytes": size, "registers": registers}
         if soc is not None:
             options["lower-to-tiles"]["soc"] = soc
         if self.options.debug and pipeline == "ascend":

@@ -20,4 +20,5 @@ config.excludes = ["conftest.py", "lit.cfg.py"]
 config.environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
 config.environment["NO_COLOR"] = "1"
 config.environment["PYASC_VERIFY"] = "1"
+config.environment["PYASC_VECTORS"] = "64x32"
 config.substitutions.append((r"\| golden ", f"| {sys.executable} {root}/tools/golden.py{update} "))

@@ -30,6 +30,7 @@ def test_values() -> None:
         {
             "PYASC_DEVICE": " model ",
             "PYASC_NUM_THREADS": "4",
+            "PYASC_VECTORS": "32X16",
             "PYASC_CACHE_LIMIT": "512M",
             "PYASC_DUMP": "~/stages",
             "PYASC_VERIFY": "On",
@@ -39,6 +40,7 @@ def test_values() -> None:
     )
     assert settings.device == "model"
     assert settings.num_threads == 4
+    assert settings.vectors == (32, 16)
     assert settings.cache_limit == 512 * 2**20
     assert settings.dump == Path.home() / "stages"
     assert settings.verify and not settings.internal_traceback
@@ -56,6 +58,9 @@ def test_sizes(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
+        ("PYASC_VECTORS", "32", "bytes x registers"),
+        ("PYASC_VECTORS", "24x16", "bytes x registers"),
+        ("PYASC_VECTORS", "16x4", "bytes x registers"),
         ("PYASC_CACHE_LIMIT", "5KK", "a size in bytes"),
         ("PYASC_CACHE_LIMIT", "-1", "a size in bytes"),
         ("PYASC_NUM_THREADS", "0", "at least 1"),

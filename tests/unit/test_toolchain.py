@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pyasc.runtime import toolchain as module
-from pyasc.runtime.host import parse_cpuinfo, processor
+from pyasc.runtime.host import parse_cpuinfo, processor, vectors
 from pyasc.runtime.toolchain import (
     BuildError,
     Toolchain,
@@ -230,3 +230,23 @@ def test_the_identity_names_all_that_code_depends_on(kind: ToolchainKind, argv: 
     toolchain = Toolchain(kind, argv, "1", ("-O3",))
     assert all(each in toolchain.identity for each in (*toolchain.library_argv, *toolchain.flags))
     assert ("-frounding-math" in toolchain.library_argv) == (kind == "gcc")
+
+
+@pytest.mark.parametrize(
+    "lines, machine, expected",
+    [
+        (X86.format(mhz="1", extra="avx avx2 avx512f"), "x86_64", (64, 32)),
+        (X86.format(mhz="1", extra="avx avx2 fma"), "x86_64", (32, 16)),
+        (X86.format(mhz="1", extra=""), "x86_64", (16, 16)),
+        (ARM, "aarch64", (16, 26)),
+    ],
+)
+def test_the_vector_registers_of_a_processor(
+    lines: str, machine: str, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = parse_cpuinfo(lines.splitlines(), machine)
+    monkeypatch.setattr("pyasc.runtime.host.processor", lambda: here)
+    monkeypatch.delenv("PYASC_VECTORS", raising=False)
+    assert vectors() == expected
+    monkeypatch.setenv("PYASC_VECTORS", "32x8")
+    assert vectors() == (32, 8)
