@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir import affine, dtypes
-from pyasc.ir.affine import AffineMap
+from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, mem, st
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
-from pyasc.passes.analysis.affine import Polynomials, constant_of
+from pyasc.passes.analysis.affine import Polynomials, constant_of, integer_of
 from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.patterns.arith import holds_all
@@ -159,11 +159,22 @@ def _check(op: st.Apply, factors: tuple[int, int]) -> None:
         raise refuse("a product-sum over a domain that is no box from zero", op.loc)
     if any(kind not in ("parallel", "reduction") for kind in op.iterators):
         raise refuse("a product-sum inside a scan", op.loc)
+    if any(_is_nothing(op, high) for high in op.upper):
+        raise refuse("a product-sum of nothing", op.loc)
     refs = [*(op.inputs[number] for number in factors), op.outputs[0]]
     if len(op.inputs) != 2 or op.outputs[0] in op.inputs:
         raise refuse("a product-sum that reads what it writes", op.loc)
     if not all(_whole(ref) for ref in refs):
         raise refuse("a product of views that are not contiguous", op.loc)
+
+
+def _is_nothing(op: st.Apply, high: AffineExpr) -> bool:
+    """Whether an iterator is known to take no value."""
+    known = [integer_of(symbol) or 0 for symbol in op.symbols]
+    used = [symbol for symbol, factor in zip(op.symbols, high.symbols, strict=False) if factor]
+    if any(integer_of(symbol) is None for symbol in used):
+        return False
+    return high.constant + sum(factor * number for factor, number in zip(high.symbols, known, strict=False)) <= 0
 
 
 def _whole(ref: Value) -> bool:
