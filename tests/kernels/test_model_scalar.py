@@ -46,8 +46,10 @@ def shifted(x: asc.float32[N], y: asc.float32[M]):
 def recurrence(x: asc.float32[R, C], y: asc.float32[R, C], z: asc.float32[R]):
     for i in asc.parallel_for(R):
         y[i, 0] = x[i, 0]
-        for j in range(1, C):
+        j = 1
+        while j < C:
             y[i, j] = y[i, j - 1] * y[i, j - 1] * 0.1 + x[i, j]
+            j += 1
         z[i] = y[i, C - 1]
 
 
