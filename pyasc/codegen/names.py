@@ -127,7 +127,7 @@ class Names:
         stem = base.rstrip("_")
         count = self._taken.get(base, 0)
         while True:
-            name = base if count == 0 else f"{stem}_{count}"
+            name = base if count == 0 else self._numbered(stem, count)
             count += 1
             if name == base or name not in self._taken:
                 break
@@ -135,6 +135,14 @@ class Names:
         if name != base:
             self._taken[name] = 1
         return name
+
+    def taken(self, hint: str) -> bool:
+        """Whether a name like `hint` would get a number."""
+        return self._legal(hint) in self._taken
+
+    def _numbered(self, stem: str, count: int) -> str:
+        """The name of the one behind `count` others."""
+        return f"{stem}_{count}"
 
     def _legal(self, hint: str) -> str:
         return identifier(hint)
@@ -146,6 +154,10 @@ class VendorNames(Names):
     def inner(self) -> VendorNames:
         """Names for a block inside of this one, which are free again behind it."""
         return VendorNames(self)
+
+    def _numbered(self, stem: str, count: int) -> str:
+        """The second `tmp` is `tmp2`; behind a digit stands a line."""
+        return f"{stem}{'_' if stem[-1:].isdigit() else ''}{count + 1}"
 
     def _legal(self, hint: str) -> str:
         bare = hint.strip("_")

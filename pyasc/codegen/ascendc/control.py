@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.cube import cube_struct, invariant_structs
 from pyasc.codegen.ascendc.expressions import negated
-from pyasc.codegen.ascendc.handlers import filled
+from pyasc.codegen.ascendc.handlers import copy_structs, filled, invariant_copies
 from pyasc.codegen.ascendc.inlining import hint_of
 from pyasc.codegen.ascendc.loops import Doubling, doubling
 from pyasc.codegen.ascendc.spelling import element
@@ -26,6 +26,8 @@ def for_loop(at: Statements, op: scf.For) -> None:
         struct = cube_struct(call, at)
         assert struct is not None
         filled(at, struct)
+    for copy in invariant_copies(op):
+        copy_structs(at, copy)
     carried = _variables(at, op.carried, op.inits)
     for value, variable in zip(op.values, carried, strict=True):
         at.kernel.texts[value] = Expr(variable)

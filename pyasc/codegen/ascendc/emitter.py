@@ -42,7 +42,7 @@ def emit_ascendc(module: Module, title: str, options: EmitOptions | None = None)
             made = lowering.run()
             made.part = bool(parts)
             kernels.append(made)
-            header += described(lowering)
+            header += described(lowering, bool(parts))
         if parts:
             kernels.append(lower_mixed(phase, chosen, lowerings))
             header += described_entry(phase)

@@ -3,27 +3,21 @@
 
 from __future__ import annotations
 
+import re
+
 from pyasc.codegen.ascendc.calls import print_call, vector_call
 from pyasc.codegen.ascendc.cube import Struct, cube_call, cube_struct
-from pyasc.codegen.ascendc.inlining import reads_where_used
+from pyasc.codegen.ascendc.inlining import READINGS, lowered, reads_where_used
 from pyasc.codegen.ascendc.spelling import CTYPE_BYTES, element, literal
 from pyasc.codegen.ascendc.statements import Statements
 from pyasc.codegen.cpp.nodes import PRODUCT
 from pyasc.ir.core import Operation, Value
-from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector
+from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector, scf
 from pyasc.ir.types import OpaqueType, RefType, dtype_of
 
-_READINGS = {
-    "half": "Half",
-    "float": "Float",
-    "int16_t": "Short",
-    "int32_t": "Int",
-    "int64_t": "Long",
-    "uint8_t": "Bytes",
-    "uint16_t": "Words",
-    "uint32_t": "Unsigned",
-}
-"""What is added to the name of a tensor whose bytes are read as another type."""
+_SIDES = {"l0a": "A", "l0b": "B"}
+_OWNER = re.compile(r"(\w+?)(?:Queue|Buf)(_?\d*)")
+"""The name of a queue or buffer: that of the tensors it gives, and a number where there are several."""
 _PATTERNS = ("", "EVEN", "ODD", "FIRST_OF_4", "SECOND_OF_4", "THIRD_OF_4", "FOURTH_OF_4", "ALL")
 """Names of the fixed patterns of GatherMask."""
 
@@ -43,8 +37,9 @@ def reinterpret_cast(at: Statements, op: asc.ReinterpretCast) -> None:
     if isinstance(op.tensor.owner, asc.Offset) and op.same.name:
         at.tensor(op.same, str(at.text(op.same)), op.same.name)
     elif sum(op.same.uses.values()) > 1:
-        base = op.tensor.name or "tensor"
-        at.tensor(op.same, str(at.text(op.same)), f"{base}{_READINGS.get(element(op.same), 'Other')}")
+        shown = str(at.text(op.tensor))
+        base = shown if shown.isidentifier() else op.tensor.name or "tensor"
+        at.tensor(op.same, str(at.text(op.same)), f"{base}{READINGS.get(element(op.same), 'Other')}")
 
 
 def set_global_buffer(at: Statements, op: asc.SetGlobalBuffer) -> None:
@@ -78,17 +73,25 @@ def flag(at: Statements, op: asc.Flag) -> None:
 
 def alloc_tensor(at: Statements, op: asc.AllocTensor) -> None:
     """`LocalTensor<float> x = xQueue.AllocTensor<float>()`."""
-    at.tensor(op.tensor, f"{at.text(op.queue)}.AllocTensor<{element(op.tensor)}>()")
+    _given(at, op.tensor, op.queue, "AllocTensor")
 
 
 def deque(at: Statements, op: asc.DeQue) -> None:
     """`LocalTensor<float> x = xQueue.DeQue<float>()`."""
-    at.tensor(op.tensor, f"{at.text(op.queue)}.DeQue<{element(op.tensor)}>()")
+    _given(at, op.tensor, op.queue, "DeQue")
 
 
 def get(at: Statements, op: asc.Get) -> None:
     """`LocalTensor<float> tmp = tmpBuf.Get<float>()`."""
-    at.tensor(op.tensor, f"{at.text(op.buffer)}.Get<{element(op.tensor)}>()")
+    _given(at, op.tensor, op.buffer, "Get")
+
+
+def _given(at: Statements, tensor: Value, owner: Value, call: str) -> None:
+    """What a queue or buffer gives, by its name: `tmpBuf2` gives `tmp2`."""
+    source, name = str(at.text(owner)), tensor.name or "tensor"
+    found = _OWNER.fullmatch(source)
+    number = found[2] if found is not None and found[1] == lowered(name) else ""
+    at.tensor(tensor, f"{source}.{call}<{element(tensor)}>()", f"{name}{number}")
 
 
 def enque(at: Statements, op: asc.EnQue) -> None:
@@ -145,7 +148,8 @@ def init_const(at: Statements, op: asc_cube.InitConstValue) -> None:
     sizes = ", ".join(at.narrowed(value, "uint16_t") for value in (op.repeat, op.blocks, op.gap))
     params = f"{sizes}, {at.text(op.value)}"
     declaration = f"const InitConstValueParams<{element(op.dst)}> {{name}}({params})"
-    zero = at.once(("InitConstValueParams", element(op.dst), params), "zero", declaration)
+    hint = f"zero{_SIDES.get(_space(op.dst), '')}"
+    zero = at.once(("InitConstValueParams", element(op.dst), params), hint, declaration)
     at.say(f"InitConstValue({at.text(op.dst)}, {zero})")
 
 
@@ -170,6 +174,11 @@ def gather_mask(at: Statements, op: asc_vector.GatherMask) -> None:
 
 def copy_pad(at: Statements, op: asc.DataCopyPad) -> None:
     """A copy of rows of any length, behind its parameters."""
+    at.say(f"DataCopyPad({', '.join([at.join([op.dst, op.src]), *copy_structs(at, op)])})")
+
+
+def copy_structs(at: Statements, op: asc.DataCopyPad) -> list[str]:
+    """The names of the parameters of a copy: of what is copied, and on the way in of what fills blocks up."""
     inwards = isinstance(op.src.type, RefType) and op.src.type.space == "gm"
     type_ = element(op.dst)
     params = ", ".join([
@@ -179,13 +188,34 @@ def copy_pad(at: Statements, op: asc.DataCopyPad) -> None:
         _gap(at, op.dst_stride, "" if inwards else type_),
         "0",
     ])  # fmt: skip
-    copy = at.once(("DataCopyExtParams", params), "copy", f"const DataCopyExtParams {{name}}{{{params}}}")
-    end = ""
+    hint = at.free_name("copy", f"copy{tensor_word(at, op.dst if inwards else op.src)}")
+    made = [at.once(("DataCopyExtParams", params), hint, f"const DataCopyExtParams {{name}}{{{params}}}")]
     if inwards:
         fields = f"false, 0, 0, {literal(0, dtype_of(op.dst.type))}"
         declaration = f"const DataCopyPadExtParams<{type_}> {{name}}{{{fields}}}"
-        end = ", " + at.once(("DataCopyPadExtParams", type_), "noPad", declaration)
-    at.say(f"DataCopyPad({at.join([op.dst, op.src])}, {copy}{end})")
+        hint = at.free_name("noPad", f"noPad{READINGS.get(type_, 'Other')}")
+        made.append(at.once(("DataCopyPadExtParams", type_), hint, declaration))
+    return made
+
+
+def invariant_copies(loop: scf.For) -> list[asc.DataCopyPad]:
+    """The copies of a loop's own block whose parameters do not change in it."""
+    inside = {value for op in loop.body.block for value in op.results if not isinstance(op, arith.Constant)}
+    inside |= set(loop.body.block.args)
+    copies = [op for op in loop.body.block if isinstance(op, asc.DataCopyPad)]
+    return [op for op in copies if not any(value in inside for value in op.operands[2:])]
+
+
+def _space(tensor: Value) -> str:
+    assert isinstance(tensor.type, RefType)
+    return tensor.type.space
+
+
+def tensor_word(at: Statements, tensor: Value) -> str:
+    """The name of a local tensor, or of what it is a part of, as the end of another name."""
+    while isinstance(tensor.owner, asc.Offset | asc.ReinterpretCast):
+        tensor = tensor.owner.tensor
+    return str(at.text(tensor))[:1].upper() + str(at.text(tensor))[1:]
 
 
 def _gap(at: Statements, value: Value, type_: str) -> str:
@@ -198,7 +228,10 @@ def _bytes(at: Statements, value: Value, type_: str) -> str:
     """A number of bytes as uint32_t, as elements times their size where it is that."""
     op = None if value in at.kernel.texts else value.op
     if isinstance(op, arith.Elementwise) and op.fn == "mul" and isinstance(op.args[1].op, arith.Constant):
-        return f"static_cast<uint32_t>({at.text(op.args[0]).inside(PRODUCT)} * sizeof({type_}))"
+        times, rest = divmod(op.args[1].op.value, CTYPE_BYTES[type_])
+        if not rest:
+            more = f" * {times}" if times > 1 else ""
+            return f"static_cast<uint32_t>({at.text(op.args[0]).inside(PRODUCT)}{more} * sizeof({type_}))"
     if isinstance(op, arith.Constant) and op.value % CTYPE_BYTES[type_] == 0:
         count = op.value // CTYPE_BYTES[type_]
         return f"sizeof({type_})" if count == 1 else f"{count} * sizeof({type_})"

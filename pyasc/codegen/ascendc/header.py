@@ -12,6 +12,7 @@ from pyasc.codegen.ascendc.render import WIDTH
 from pyasc.codegen.ascendc.spelling import element
 from pyasc.codegen.names import VendorNames
 from pyasc.ir.ascend_calls import POSITION_SPACES
+from pyasc.ir.core import Value
 from pyasc.ir.dialects import arith, asc
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.types import OpaqueType, RefType
@@ -20,11 +21,14 @@ _COLUMN = 11
 """Where the text behind a heading starts."""
 
 
-def described(lowering: KernelLowering) -> list[str]:
-    """Signature and on-chip memory of a class."""
+def described(lowering: KernelLowering, part: bool) -> list[str]:
+    """What a class takes, as its entry does or as a part of one, and its on-chip memory."""
     function = lowering.function
-    names = [str(lowering.texts[param]) for param in function.params]
-    lines = ["", *_signature(function, names, [*lowering.sizes.values()])]
+    params = lowering.used_params() if part else function.params
+    sizes = lowering.used_sizes() if part else function.sizes
+    names = [str(lowering.texts[param]) for param in params]
+    shown = [lowering.sizes[symbol] for symbol in sizes]
+    lines = ["", *_signature("Part" if part else "Signature", function.symbol, params, (names, shown))]
     heading = "Tiling"
     for space, (total, parts) in _memory(lowering).items():
         lines += _entry(heading, f"{' + '.join(parts)} = {total} B of {space.upper()}")
@@ -35,19 +39,22 @@ def described(lowering: KernelLowering) -> list[str]:
 def described_entry(function: Func) -> list[str]:
     """Signature of an entry that runs several classes."""
     given, sizes = entry_parameters(function, VendorNames())
-    return ["", *_signature(function, _names(given), _names(sizes))]
+    shown = _names(given), _names(sizes)
+    return ["", *_signature("Signature", function.symbol, function.params, shown)]
 
 
 def _names(variables: Sequence[nodes.Variable]) -> list[str]:
     return [variable.name for variable in variables]
 
 
-def _signature(function: Func, names: Sequence[str], sizes: Sequence[str]) -> list[str]:
+def _signature(
+    heading: str, symbol: str, params: Sequence[Value], shown_as: tuple[Sequence[str], Sequence[str]]
+) -> list[str]:
+    names, sizes = shown_as
     shown = [
-        f"{element(param)} {name}{_shape(param.type)}"
-        for param, name in zip(function.params, names, strict=True)
+        f"{element(param)} {name}{_shape(param.type)}" for param, name in zip(params, names, strict=True)
     ]
-    lines = _entry("Signature", f"{function.symbol}({', '.join([*names, *sizes])})")
+    lines = _entry(heading, f"{symbol}({', '.join([*names, *sizes])})")
     return [*lines, *_entry("", ", ".join([*shown, *(f"int64_t {size}" for size in sizes)]))]
 
 

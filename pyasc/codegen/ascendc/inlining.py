@@ -9,6 +9,19 @@ from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, asc
 from pyasc.ir.traits import PURE
 
+READINGS = {
+    "half": "Half",
+    "bfloat16_t": "Bfloat",
+    "float": "Float",
+    "int8_t": "Chars",
+    "int16_t": "Short",
+    "int32_t": "Int",
+    "int64_t": "Long",
+    "uint8_t": "Bytes",
+    "uint16_t": "Words",
+    "uint32_t": "Unsigned",
+}
+"""What is added to the name of something that is read as another type."""
 _REPEATED = frozenset(("minimum", "maximum", "pymin", "pymax", "abs", "isnan"))
 """Functions whose text has an argument more than once."""
 
@@ -38,9 +51,24 @@ def hint_of(value: Value) -> str:
         case asc.GetValue(tensor=tensor):
             return f"{lowered(tensor.name)}Value"
         case arith.Elementwise(fn=fn, args=args):
-            return _result_hint(fn, args)
+            return _place_hint(value) or _result_hint(fn, args)
         case _:
             return "value"
+
+
+def _place_hint(value: Value, depth: int = 4) -> str:
+    """What a value is that is only ever part of an address, or of how a copy steps."""
+    hints = {_hint_of_use(user, depth) for user in value.uses}
+    return hints.pop() if len(hints) == 1 else ""
+
+
+def _hint_of_use(user: Operation, depth: int) -> str:
+    if isinstance(user, asc.DataCopyPad):
+        return "gap"
+    if isinstance(user, asc.Offset):
+        return "place"
+    inner = isinstance(user, arith.Elementwise) and user.fn in ("add", "sub", "mul") and depth
+    return _place_hint(user.results[0], depth - 1) if inner and not user.results[0].name else ""
 
 
 def _result_hint(fn: str, args: Sequence[Value]) -> str:
@@ -48,7 +76,8 @@ def _result_hint(fn: str, args: Sequence[Value]) -> str:
     if fn in ("add", "sub") and args[0].name and isinstance(number, int):
         less = (number < 0) == (fn == "add")
         return f"{lowered(args[0].name)}{'Minus' if less else 'Plus'}{abs(number)}"
-    return _RESULTS.get(fn, "value")
+    rounded_up = fn == "floordiv" and isinstance(args[0].op, arith.Elementwise) and args[0].op.fn == "add"
+    return "groups" if rounded_up else _RESULTS.get(fn, "value")
 
 
 _RESULTS = {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import struct
 
 from pyasc.codegen.cpp.nodes import PRIMARY, UNARY, Expr
 from pyasc.ir import dtypes
@@ -25,6 +26,10 @@ CTYPE_BYTES = {name: dtype.bytes for dtype, name in CTYPES.items()}
 
 NAMED_CTYPES = {dtype.name: text for dtype, text in CTYPES.items()}
 """The same by the names of dtypes, as attributes of operations have them."""
+
+
+_LARGEST = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
+"""The largest float32."""
 
 
 def element(value: Value) -> str:
@@ -67,6 +72,14 @@ def zero(dtype: DType) -> str:
 def _float(value: float) -> str:
     if math.isnan(value):
         return '__builtin_nanf("")'
-    if math.isinf(value):
+    if abs(value) > _LARGEST:
         return "-__builtin_inff()" if value < 0 else "__builtin_inff()"
-    return f"{value!r}f"
+    return f"{_shortest(value)}f"
+
+
+def _shortest(value: float) -> str:
+    """The fewest digits that give the same float32: every number here is used as one."""
+    rounded = struct.unpack("<f", struct.pack("<f", value))[0]
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    text = next(text for text in texts if struct.unpack("<f", struct.pack("<f", float(text)))[0] == rounded)
+    return repr(float(text))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.expressions import scalar
-from pyasc.codegen.ascendc.inlining import hint_of, may_inline
+from pyasc.codegen.ascendc.inlining import READINGS, hint_of, lowered, may_inline
 from pyasc.codegen.ascendc.narrowing import fits, narrow_type
 from pyasc.codegen.ascendc.spelling import CTYPE_BYTES, element
 from pyasc.codegen.cpp.nodes import SUM, Expr
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 Handlers = Mapping[type[Operation], Callable[["Statements", Any], None]]
 """What is done with an operation of each class."""
+
+
+def _word(value: Value) -> str:
+    """What tells a number from another one of the same name: its type, or that it was read."""
+    match value.op:
+        case arith.Cast():
+            return READINGS.get(element(value), "")
+        case asc.GetValue():
+            return "Value"
+        case _:
+            return ""
 
 
 class Statements:
@@ -114,6 +125,7 @@ class Statements:
     def declare(self, value: Value, expr: Expr) -> None:
         """A constant for a scalar, or the value of a member."""
         type_, hint = element(value), value.name or hint_of(value)
+        hint = self.free_name(hint, f"{lowered(hint)}{_word(value)}")
         if self.is_member(value):
             self.say(f"{self.kernel.member(value, dtype_of(value.type), hint)} = {expr}")
             return
@@ -134,6 +146,10 @@ class Statements:
         name = self.names.fresh(hint)
         self.kernel.texts[value] = Expr(name)
         self.say(f"{type_} {name} = {made}")
+
+    def free_name(self, usual: str, otherwise: str) -> str:
+        """The usual name, or another one where that is taken."""
+        return otherwise if self.names.taken(usual) else usual
 
     def pure(self, op: Operation) -> None:
         """A scalar: written where it is used, or declared."""

@@ -165,7 +165,7 @@ class CubeLowering:
         size = binary(
             inner,
             "minimum",
-            binary(inner, "sub", upper, loop.counter, "left"),
+            binary(inner, "sub", upper, loop.counter, "rest" if inner_loop else "left"),
             step,
             op.body.block.args[1].name,
         )

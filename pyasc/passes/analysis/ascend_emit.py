@@ -92,7 +92,11 @@ class PhaseLowering:
             marker = at.insert(asc.Method(method="", body=block_of()))
             self.front = Builder.before(marker)
             self._rounds(list(inner), at)
-            self.prologue.emit(self.front)
+            # In front of the first loop or method, so that what Init can compute stands before it.
+            first = marker.next
+            while first is not None and not isinstance(first, (scf.For, asc.Method)):
+                first = first.next
+            self.prologue.emit(self.front if first is None else Builder.before(first))
             self.front = None
             marker.erase()
             return

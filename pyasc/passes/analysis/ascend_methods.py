@@ -30,6 +30,7 @@ from pyasc.passes.analysis.ascend_tensors import (
     strides_of,
     taken,
     touched,
+    usual_name,
 )
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
 from pyasc.passes.analysis.row_work import IDENTITIES
@@ -140,7 +141,7 @@ class Methods:
         size = extent // 8 if dtype is dtypes.i1 else extent * dtype.bytes
         if position == "VECCALC":
             lasting = self.names is not _METHODS
-            buffer = self.buffer_of(op.tile.name or ("mask" if dtype is dtypes.i1 else "tmp"), size, lasting)
+            buffer = self.buffer_of(usual_name(op.tile), size, lasting)
             self.phase.holders[op.tile] = Holder(op.tile, None, buffer, position, extent)
             return
         position, _, bound = position.partition(" ")

@@ -82,7 +82,7 @@ class RowCalls:
         at = self.at
         self._without_elements(target, start)
         stride = self._stride(source)
-        lanes = self._lanes(source, index(at, 0))
+        lanes = self._lanes(source, index(at, 0), name="head")
         one = index(at, 1)
         if scratch is not source:
             zero = at.value(arith.Constant.of(0.0, dtype_of(source.type)))
@@ -146,11 +146,11 @@ class RowCalls:
         emit(inner, loop.counter, self._lanes(tensor, loop.counter, inner))
         inner.insert(scf.Yield())
 
-    def _lanes(self, tensor: Value, column: Value, at: Builder | None = None) -> Value:
+    def _lanes(self, tensor: Value, column: Value, at: Builder | None = None, name: str = "lanes") -> Value:
         builder = at or self.at
         left = binary(builder, "sub", self.width, column, "left")
         most = a_repeat(builder, dtype_of(tensor.type).bytes)
-        return binary(builder, "minimum", left, most, "lanes")
+        return binary(builder, "minimum", left, most, name)
 
     def _stride(self, tensor: Value) -> Value:
         return binary(

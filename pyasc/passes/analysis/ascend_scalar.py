@@ -81,7 +81,8 @@ class ScalarLowering:
         self.front = Builder.before(marker)
         body = Builder.before(end)
         self.block(self.phase.body.block, body)
-        for number in self.phase.written:
+        # Of the whole cache, whatever array it is called for.
+        for number in self.phase.written[:1]:
             tensor = self._global(self.phase.params[number])
             body.insert(asc.DataCacheCleanAndInvalid(tensor=tensor))
         marker.erase()

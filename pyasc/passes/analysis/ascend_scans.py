@@ -23,7 +23,7 @@ from pyasc.passes.analysis.ascend_rows import FOLDS
 from pyasc.passes.analysis.ascend_tensors import elements_of, pitch_of
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.row_work import IDENTITIES
-from pyasc.passes.analysis.tile_emit import binary, ceil_div
+from pyasc.passes.analysis.tile_emit import a_block, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import number_of
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ class _Line:
     def _long_steps(self) -> None:
         """Steps over whole blocks, while they are shorter than the line."""
         at = self.at
-        whole = binary(at, "mul", ceil_div(at, self.count, self.block), self.block, "whole")
+        block = a_block(at, self.dtype.bytes)
+        whole = binary(at, "mul", ceil_div(at, self.count, block), block, "wholeBlocks")
         loop = at.insert(
             scf.While(
                 inits=[index(at, self.block)],
@@ -166,9 +167,20 @@ class _Line:
         )
         byte = binary(at, "mul", binary(at, "sub", self.count, 1), self.dtype.bytes)
         last = at.value(arith.Cast.to(byte, dtypes.i32), "last")
-        some = binary(at, "minimum", self.count, 1, "some")
+        some = index(at, 1) if _is_piece(self.count) else binary(at, "minimum", self.count, 1, "some")
         at.insert(asc_vector.Duplicate(dst=place, scalar=last, amount=[some]))
         gather_from(at, carry, self.line, place, 0, some)
 
     def _combine(self, at: Builder, target: Value, left: Value, right: Value, count: Value) -> None:
         at.insert(asc_vector.Binary(call=self.call, dst=target, src0=left, src1=right, amount=[count]))
+
+
+def _is_piece(count: Value) -> bool:
+    """Whether a count is what is left in a loop, or a tile of it: at least one element."""
+    match count.op:
+        case arith.Elementwise(
+            fn="minimum", args=[Value(op=arith.Elementwise(fn="sub", args=[_, counter])), _]
+        ):
+            return isinstance(counter.block.parent_op if counter.block else None, scf.For)
+        case _:
+            return False

@@ -13,6 +13,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import local, recast
+from pyasc.passes.analysis.integer_lanes import NUMBER_ELEMENTS
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED
@@ -103,8 +104,7 @@ class TensorMap:
             if is_mask
             else local(holder.elements, dtype_of(tile_.type))
         )
-        name = tile_.name or ("mask" if is_mask else "tmp")
-        return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), name)
+        return self.at.value(asc.Get(buffer=holder.buffer, types=[type_]), usual_name(tile_))
 
 
 def taken(
@@ -132,6 +132,16 @@ def touched(op: tile.Repeat) -> list[Value]:
     """The buffers that the rounds of a loop work with."""
     values = (value for each in op.walk() for value in each.operands if isinstance(value.type, RefType))
     return list(dict.fromkeys(buffer_of(value) for value in values))
+
+
+def usual_name(tile_: Value) -> str:
+    """What a tile without a name of its own is called, by what it holds."""
+    if tile_.name or dtype_of(tile_.type) is dtypes.i1:
+        return tile_.name or "mask"
+    assert isinstance(tile_.type, RefType)
+    if cover_of(tile_) == COLUMN:
+        return "number" if tile_.type.shape[0] == NUMBER_ELEMENTS else "perRow"
+    return "tmp"
 
 
 def space_of(value: Value) -> str:

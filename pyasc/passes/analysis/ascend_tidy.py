@@ -10,16 +10,17 @@ that is made of these. In a method equal values are one, reinterpretations of a 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import arith, asc
+from pyasc.ir.dialects import arith, asc, scf
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.equality import key_of
 
 _CHEAP = frozenset(("add", "sub", "mul"))
+_MOVABLE = (arith.Elementwise, arith.Cast, arith.Constant, asc.ReinterpretCast)
 _MOST = 3
 """Operations that are computed again rather than passed."""
 
@@ -31,6 +32,7 @@ def tidy_methods(function: Func) -> None:
         for value in list(_free(method)):
             if value.op is not None and 0 < _cost(value) <= _MOST:
                 _compute_inside(method, value)
+        _hoist(method.body.block)
         _merge(method.body.block, {})
     _merge_arrays(function)
     _drop_unused(function)
@@ -71,6 +73,41 @@ def _copied(at: Builder, value: Value) -> Value:
         return value
     mapping = {each: _copied(at, each) for each in op.operands}
     return at.insert(op.clone(mapping)).results[0]
+
+
+def _hoist(block: Block) -> None:
+    """Move numbers that take divisions, and other views of tensors, out of the loops that do not change them."""
+    for op in block:
+        blocks = [inner for region in op.regions for inner in region.blocks]
+        for inner in blocks:
+            _hoist(inner)
+        if isinstance(op, (scf.For, scf.While)):
+            for each in [each for inner in blocks for each in inner if _is_worth_moving(each)]:
+                moved = _needed_inside(each, blocks)
+                if all(isinstance(every, _MOVABLE) and every.has(PURE) for every in moved):
+                    for every in moved:
+                        every.unlink()
+                        block.insert_before(op, every)
+
+
+def _is_worth_moving(op: Operation) -> bool:
+    """Whether an operation has a place of its own: what is added or multiplied once is written where it is used."""
+    if not isinstance(op, arith.Elementwise):
+        return isinstance(op, (arith.Cast, asc.ReinterpretCast))
+    copied = all(isinstance(user, asc.DataCopyPad) for user in op.result.uses)
+    return bool(op.result.name) or copied or op.fn not in _CHEAP
+
+
+def _needed_inside(op: Operation, blocks: Sequence[Block]) -> list[Operation]:
+    """An operation, behind those of some blocks that it needs."""
+    found: dict[Operation, None] = {}
+    for value in op.operands:
+        if value.block in blocks:
+            inner = [] if value.op is None else _needed_inside(value.op, blocks)
+            if not inner:
+                return []
+            found.update(dict.fromkeys(inner))
+    return [*found, op]
 
 
 def _merge(block: Block, known: dict[Hashable, Operation]) -> None:

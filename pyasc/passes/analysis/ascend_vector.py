@@ -144,7 +144,8 @@ class VectorCalls:
         unit = unit_of(self.at, width)
         number = integer_of(unit) or 1
         if number not in self._whole:
-            self._whole[number] = binary(self.at, "mul", ceil_div(self.at, self.count, unit), unit, "whole")
+            name = "wholeBlocks" if unit_of is a_block else "whole"
+            self._whole[number] = binary(self.at, "mul", ceil_div(self.at, self.count, unit), unit, name)
         return self._whole[number]
 
     def _compare(self, fn: str, mask: Value, args: Sequence[Value]) -> None:

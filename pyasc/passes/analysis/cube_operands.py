@@ -139,7 +139,7 @@ class CubeOperand:
         row = inner.block.args[0]
         rows = fractal_rows(inner)
         if depth is not padded:
-            rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), rows, "rows")
+            rows = binary(inner, "minimum", binary(inner, "sub", depth, row, "below"), rows, "height")
         strip = _part(inner, dst, binary(inner, "mul", row, free[1]))
         line = _part(inner, src, binary(inner, "mul", row, pitch))
         to_fractals(inner, strip, line, rows, free[0], pitch, fractal_rows(inner))

@@ -197,7 +197,7 @@ def _ask(checks: _Checks, around: Sequence[scf.For], group: Sequence[py.Check], 
     output = Output(ref=flag, role="reduce", axes=(), init=true)
     combine = simple_combiner("and", ScalarType(dtypes.i1))
     apply_over(at, extents, ["reduction"] * len(around), [output], body, combine)
-    held = at.value(mem.Load(ref=flag, indices=[]), "held")
+    held = at.value(mem.Load(ref=flag, indices=[]))
     # Loops inside that the checks do not depend on may have no iteration.
     for loop in checks.loops_around(group[0])[len(around) :]:
         empty = at.value(arith.Elementwise(fn="le", args=[loop.upper, loop.lower]))

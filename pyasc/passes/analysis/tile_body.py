@@ -17,6 +17,7 @@ from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materia
 from pyasc.passes.analysis.tile_counters import Counter, Interval, Intervals, Wide
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
+from pyasc.passes.analysis.tile_names import extended, names_of_reads
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register
 
 
@@ -83,7 +84,15 @@ class BodyBuilder:
         register = Register(stored_dtype(dtype_of(ref.type)), name, cover)
         self.elements.reads.append(Access(ref, map_, register))
         self.program.inputs.append(register)
+        self._name_reads(ref, name)
         return register
+
+    def _name_reads(self, ref: Value, name: str) -> None:
+        """Tell apart what is read of one array in several places."""
+        reads = [access for access in self.elements.reads if access.ref is ref]
+        names = names_of_reads(name, [(access.map, access.register.cover) for access in reads])
+        for access, each in zip(reads, names, strict=True):
+            access.register.name = each
 
     def loaded(self, register: Register, dtype: DType) -> Operand:
         """An element as the body sees it: a byte that holds a bool becomes a mask."""
@@ -103,7 +112,8 @@ class BodyBuilder:
         if not self._may_leave(register, cover):
             register = self._moved(register, dtype, cover)
         assert isinstance(register, Register)
-        register.name = ref.name
+        read_too = any(access.ref is ref for access in self.elements.reads)
+        register.name = extended(ref.name, "Out") if read_too else ref.name
         self.program.outputs.append(register)
         self.elements.writes.append(Access(ref, map_, register))
 

@@ -207,7 +207,7 @@ class _Columns(ColumnStrips):
         loop = at.insert(scf.For(lower=low, upper=high, step=step, types=[], body=block_of([SCALAR], [name])))
         inner = Builder(loop.body.block, loc=self.op.loc)
         if last:
-            left = binary(inner, "sub", high, loop.counter, "left")
+            left = binary(inner, "sub", high, loop.counter, "rowsLeft")
             count = step if self.single else binary(inner, "minimum", left, step, "n")
             emitter = self.tiles.filled(inner, [*point, loop.counter, column], count, width)
             self._add(inner, emitter, totals, [count, width])

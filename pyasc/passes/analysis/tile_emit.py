@@ -43,9 +43,24 @@ def binary(at: Builder, fn: str, left: Value, right: Value | int, name: str = ""
         return index(at, 0)
     if known[1] == 0 and fn == "maximum" and isinstance(left.owner, func.Size):
         return left
+    if known[1] == 1 and fn == "maximum" and _is_positive(left):
+        return left
     if known[0] is not None and known[1] is not None:
         return index(at, _FOLD[fn](known[0], known[1]))
     return at.value(arith.Elementwise(fn=fn, args=[left, other]), name)
+
+
+def _is_positive(value: Value) -> bool:
+    """Whether a value is at least 1 by how it is made: a maximum with 1, or how many units hold such a one."""
+    match value.op:
+        case arith.Elementwise(fn="maximum", args=[_, least]):
+            return (integer_of(least) or 0) >= 1
+        case arith.Elementwise(
+            fn="floordiv", args=[Value(op=arith.Elementwise(fn="add", args=[size, more])), unit]
+        ):
+            return _is_positive(size) and integer_of(more) == (integer_of(unit) or 0) - 1
+        case _:
+            return False
 
 
 def _same_size(left: Value, right: Value) -> bool:
@@ -110,6 +125,8 @@ class Share:
 
 def share(at: Builder, id_: Value, cores: Value, total: Value, unit: int) -> Share:
     """Whole units of `unit` elements for each core, as even as they go, the remainder to the first ones."""
+    if integer_of(cores) == 1:
+        return Share(index(at, 0), total)
     line = a_line(at, unit)
     units = ceil_div(at, total, line, "units")
     each = binary(at, "floordiv", units, cores, "share")

@@ -24,6 +24,7 @@ from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of
 from pyasc.passes.analysis.tile_division import quotient
+from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register, covers
 from pyasc.passes.analysis.zero_signs import zeros_are_alike
 
@@ -240,7 +241,7 @@ class Legaliser:
             raise refuse(f"one {operand.dtype} element repeated", self.loc)
         key = ("repeat", operand.dtype.name, "", (operand,))
         if key not in self._known:
-            target = Register(operand.dtype, operand.name)
+            target = Register(operand.dtype, extended(operand.name, "Repeated") if operand.name else "")
             self.program.instructions.append(Instruction("move", target, (operand,), loc=self.loc))
             self._known[key] = target
         return self._known[key]
@@ -263,7 +264,7 @@ class Legaliser:
             raise refuse(f"one {source.dtype} element of each row, rows apart", self.loc)
         key = ("pack", source.dtype.name, "", (source,))
         if key not in self._known:
-            target = Register(source.dtype, source.name, COLUMN)
+            target = Register(source.dtype, extended(source.name, "Packed"), COLUMN)
             # Reductions know floats alone; the others are gathered.
             offsets = None if source.dtype in _FLOATS else Register(dtypes.i32, "offsets", COLUMN)
             packed = Instruction("reduce", target, (source,), "maximum", self.loc, offsets)

@@ -99,8 +99,8 @@ class _Emitter:
         height = at.value(arith.Constant.of(self.tile.rows, i64), "TILE_M")
         down = ceil_div(at, rows, height, "down")
         others = down
-        for extent in batch:
-            others = binary(at, "mul", others, extent, "lines")
+        for number, extent in enumerate(batch, 1):
+            others = binary(at, "mul", others, extent, "lines" if number == len(batch) else "")
         width = self._width(at, columns, others)
         across = self._across(at, columns, width)
         pieces = binary(at, "mul", others, across, "pieces")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyasc.ir import dtypes
 from pyasc.ir.dtypes import DType
 from pyasc.passes.analysis.tile_legalise import Legaliser
+from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_program import Instruction, Register
 
 _WIDE = "wide "
@@ -23,6 +24,10 @@ def wide(stride: int) -> str:
 def width_of(cover: str) -> int:
     """How many elements a register holds for each that is used."""
     return int(cover.removeprefix(_WIDE)) if cover.startswith(_WIDE) else 1
+
+
+_TURNS = ("Even", "Odd")
+"""What every second element is called, from the first or from the second on."""
 
 
 @dataclass
@@ -49,7 +54,7 @@ class Picks:
         dtype = held.dtype
         through = dtypes.f16 if dtype.bits == 8 else dtype
         source = held if through is dtype else self.cast(held, through)
-        target = Register(through, held.name)
+        target = Register(through, extended(held.name, "Turned"))
         made = Instruction("turn", target, (source,), loc=self.legaliser.loc)
         known = next(
             (e for e in self.legaliser.program.instructions if e.fn == "turn" and e.args == (source,)), None
@@ -62,7 +67,8 @@ class Picks:
     def cast(self, source: Register, dtype: DType) -> Register:
         """Between bytes and halves, which hold all of them."""
         mode = "none" if dtype is dtypes.f16 else "rint"
-        return self.legaliser.emit("cast", dtype, source, mode=mode, name=source.name)
+        name = extended(source.name, "Half") if dtype is dtypes.f16 else source.name.removesuffix("Half")
+        return self.legaliser.emit("cast", dtype, source, mode=mode, name=name)
 
     def pick(self, source: Register, stride: int, phase: int = 0) -> Register:
         """The same of elements of 16 and 32 bits."""
@@ -70,6 +76,9 @@ class Picks:
         for each in instructions:
             if each.fn == "pick" and each.args == (source,) and each.mode == f"{stride} {phase}":
                 return each.target
-        target = Register(source.dtype, source.name)
+        word = _TURNS[phase] if stride == len(_TURNS) else str(phase)
+        target = Register(
+            source.dtype, extended(source.name.removesuffix("Half"), word if stride > 0 else "Turned")
+        )
         instructions.append(Instruction("pick", target, (source,), f"{stride} {phase}", self.legaliser.loc))
         return target

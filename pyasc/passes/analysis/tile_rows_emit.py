@@ -146,7 +146,7 @@ class _Rows:
             )
         )
         inner = Builder(loop.body.block, loc=self.root.loc)
-        left = binary(inner, "sub", self.columns, loop.counter, "left")
+        left = binary(inner, "sub", self.columns, loop.counter, "rest")
         width = binary(inner, "minimum", left, self.piece, "width")
         self._tile(inner, point, loop.counter, count, width)
         inner.insert(scf.Yield())

@@ -90,7 +90,7 @@ class _Columns(ColumnStrips):
         body = block_of([SCALAR], ["row"])
         loop = at.insert(scf.For(lower=low, upper=high, step=self.tiles.rows, types=[], body=body))
         inner = Builder(loop.body.block, loc=self.op.loc)
-        left = binary(inner, "sub", high, loop.counter, "left")
+        left = binary(inner, "sub", high, loop.counter, "rowsLeft")
         count = binary(inner, "minimum", left, self.tiles.rows, "n")
         dims = [*point, loop.counter, column]
         emitter = self.tiles.filled(inner, dims, count, width)

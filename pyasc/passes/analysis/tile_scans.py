@@ -33,7 +33,7 @@ from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import Access
 from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, deal
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import number_of, refuse
 from pyasc.passes.analysis.tile_lines import LineRows, Lines
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Register
 from pyasc.passes.analysis.tile_rows import of_apply
@@ -161,9 +161,21 @@ class _ScannedLines(Lines):
         source = at.value(view, parts.name)
         line = at.value(tile.Buffer(extents=[width], capacity=_PARTS, types=[line_type]), "parts")
         at.insert(tile.Copy(source=source, target=line, sizes=[one, core]))
-        passed = at.value(tile.Buffer(extents=[width], capacity=_PARTS, types=[line_type]), "passed")
         fn = next(each.mode for each in self.work.builder.program.instructions if each.fn == "scan")
+        if dtype is f32:
+            self._combine(at, fn, carry, line, core)
+            return
+        passed = at.value(tile.Buffer(extents=[width], capacity=_PARTS, types=[line_type]), "passed")
         at.insert(tile_lanes.Scan(source=line, carry=carry, target=passed, sizes=[one, core], fn=fn))
+
+    def _combine(self, at: Builder, fn: str, carry: Value, line: Value, core: Value) -> None:
+        """One number of a line, and of the carry. The first core has no line: the number stays what changes nothing."""
+        one = index(at, 1)
+        earlier = at.value(tile.Buffer(types=[carry.type]), "earlier")
+        identity = at.value(number_of(IDENTITIES[fn], f32))
+        at.insert(tile.Fill(value=identity, target=earlier, sizes=[one, one]))
+        at.insert(tile.Reduce(source=line, target=earlier, sizes=[one, core], fn=fn, axis=1))
+        at.insert(tile.Elementwise(fn=fn, args=[carry, earlier], target=carry, sizes=[one, one]))
 
 
 class _ScannedRows(LineRows):

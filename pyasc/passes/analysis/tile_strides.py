@@ -56,6 +56,7 @@ from pyasc.passes.analysis.tile_emit import (
 )
 from pyasc.passes.analysis.tile_gathers import TABLE, Gathers, check_tables, table_bytes, table_size
 from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_picks import Picks, wide, width_of
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Register
 from pyasc.passes.analysis.walks import Walks, Window, walks_of
@@ -141,7 +142,8 @@ class StridedBody(BodyBuilder):
         return made if through is dtype else self.picks.cast(made, dtype)
 
     def _leave(self, window: Window, register: Register) -> None:
-        register.name = window.ref.name
+        read_too = any(access.ref is window.ref for access in self.elements.reads)
+        register.name = extended(window.ref.name, "Out") if read_too else window.ref.name
         self.windows[register] = window
         self.program.outputs.append(register)
         self.elements.writes.append(Access(window.ref, AffineMap(()), register))

@@ -10,7 +10,7 @@
  *
  * Signature  back_substitution_3(U, x, i, N)
  *            float U[N, N], float x[N], int64_t i, int64_t N
- * Tiling     xQueue 2 x 46592 + xQueue_1 2 x 46592 = 186368 B of UB
+ * Tiling     xQueue 2 x 46592 + xOutQueue 2 x 46592 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -138,22 +138,15 @@ public:
     {
         uGm.SetGlobalBuffer((__gm__ float*)U);
         uValue = uGm.GetValue(i * N + i);
-        const int64_t id = GetBlockIdx();
-        const int64_t before = id + (id < 0 ? id : 0);
-        const int64_t start = before * LINE_B32;
-        const int64_t first = start < 1 ? start : 1;
-        const int64_t stop = first + ((id < 0 ? 1 : 0) + 1) * LINE_B32;
-        const int64_t last = stop < 1 ? stop : 1;
-        length = last - first;
-        xGm.SetGlobalBuffer((__gm__ float*)x + first + i, length);
+        xGm.SetGlobalBuffer((__gm__ float*)x + i, 1);
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue_1, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(xOutQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t offset = 0; offset < length; offset += TILE) {
-            const int64_t left = length - offset;
+        for (int64_t offset = 0; offset < 1; offset += TILE) {
+            const int64_t left = 1 - offset;
             const int64_t count = left < TILE ? left : TILE;
             CopyIn(offset, count);
             Compute(count);
@@ -174,28 +167,27 @@ private:
     __aicore__ inline void Compute(int64_t count)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
-        Duplicate(x_1, uValue, count);
+        LocalTensor<float> xOut = xOutQueue.AllocTensor<float>();
+        Duplicate(xOut, uValue, count);
         PipeBarrier<PIPE_V>();
-        Div(x_1, x, x_1, count);
-        xQueue_1.EnQue(x_1);
+        Div(xOut, x, xOut, count);
+        xOutQueue.EnQue(xOut);
         xQueue.FreeTensor(x);
     }
 
     __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
-        LocalTensor<float> x = xQueue_1.DeQue<float>();
+        LocalTensor<float> xOut = xOutQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(xGm[offset], x, copy);
-        xQueue_1.FreeTensor(x);
+        DataCopyPad(xGm[offset], xOut, copy);
+        xOutQueue.FreeTensor(xOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> xQueue_1;
+    TQue<TPosition::VECOUT, BUFFER_NUM> xOutQueue;
     GlobalTensor<float> uGm;
     GlobalTensor<float> xGm;
     float uValue = 0.0f;
-    int64_t length = 0;
 };
 
 extern "C" __global__ __aicore__ void back_substitution_3(GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)

@@ -130,8 +130,8 @@ public:
                 CopyB(batch, j, columns, columnsPadded, k, depth, depthPadded);
                 LocalTensor<float> wL1 = wL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
-                    const int64_t left_1 = depthPadded - kk;
-                    const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                    const int64_t rest = depthPadded - kk;
+                    const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                     LoadA(rowsPadded, xL1, kk, step);
                     LoadB(columnsPadded, wL1, kk, step);
                     const bool first = k + kk == 0;
@@ -167,12 +167,12 @@ private:
                                  const LocalTensor<float>& biasTable)
     {
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(xL0Zero, zero);
+        const InitConstValueParams<float> zeroA(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(xL0Zero, zeroA);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(wL0Zero, zero_1);
+        const InitConstValueParams<float> zeroB(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(wL0Zero, zeroB);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();

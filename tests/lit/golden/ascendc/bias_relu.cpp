@@ -42,7 +42,7 @@ public:
         const int64_t longest = C < STRIP ? C : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
@@ -60,8 +60,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < C; column += piece) {
-                const int64_t left_1 = C - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = C - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, width);
                 CopyOut(n, firstRow, column, width);
@@ -79,8 +79,8 @@ private:
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C + column], copy, noPad);
         LocalTensor<float> b = bQueue.AllocTensor<float>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
-        DataCopyPad(b, bGm[column], copy_1, noPad);
+        const DataCopyExtParams copyB{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
+        DataCopyPad(b, bGm[column], copyB, noPad);
         xQueue.EnQue(x);
         bQueue.EnQue(b);
     }

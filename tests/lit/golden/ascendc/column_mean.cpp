@@ -7,7 +7,7 @@
  *
  * Signature  column_mean_2(mean, N, M)
  *            float mean[M], int64_t N, int64_t M
- * Tiling     meanQueue 2 x 46592 + meanQueue_1 2 x 46592 = 186368 B of UB
+ * Tiling     meanQueue 2 x 46592 + meanOutQueue 2 x 46592 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -50,7 +50,7 @@ public:
         const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(meanQueue, BUFFER_NUM, STRIP * sizeof(float));
@@ -68,8 +68,8 @@ public:
             LocalTensor<float> mean = meanQueue.AllocTensor<float>();
             Duplicate(mean, 0.0f, width);
             for (int64_t row = 0; row < N; row += tileRows) {
-                const int64_t left_1 = N - row;
-                const int64_t n = left_1 < tileRows ? left_1 : tileRows;
+                const int64_t rowsLeft = N - row;
+                const int64_t n = rowsLeft < tileRows ? rowsLeft : tileRows;
                 CopyIn(width, firstColumn, row, n);
                 Compute(width, mean, n);
             }
@@ -150,7 +150,7 @@ public:
         length = last - first;
         meanGm.SetGlobalBuffer((__gm__ float*)mean + first, length);
         pipe->InitBuffer(meanQueue, BUFFER_NUM, COLUMN_MEAN_2_TILE * sizeof(float));
-        pipe->InitBuffer(meanQueue_1, BUFFER_NUM, COLUMN_MEAN_2_TILE * sizeof(float));
+        pipe->InitBuffer(meanOutQueue, BUFFER_NUM, COLUMN_MEAN_2_TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -177,24 +177,24 @@ private:
     __aicore__ inline void Compute(int64_t count)
     {
         LocalTensor<float> mean = meanQueue.DeQue<float>();
-        LocalTensor<float> mean_1 = meanQueue_1.AllocTensor<float>();
-        Duplicate(mean_1, static_cast<float>(N), count);
+        LocalTensor<float> meanOut = meanOutQueue.AllocTensor<float>();
+        Duplicate(meanOut, static_cast<float>(N), count);
         PipeBarrier<PIPE_V>();
-        Div(mean_1, mean, mean_1, count);
-        meanQueue_1.EnQue(mean_1);
+        Div(meanOut, mean, meanOut, count);
+        meanOutQueue.EnQue(meanOut);
         meanQueue.FreeTensor(mean);
     }
 
     __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
-        LocalTensor<float> mean = meanQueue_1.DeQue<float>();
+        LocalTensor<float> meanOut = meanOutQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(meanGm[offset], mean, copy);
-        meanQueue_1.FreeTensor(mean);
+        DataCopyPad(meanGm[offset], meanOut, copy);
+        meanOutQueue.FreeTensor(meanOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> meanQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> meanQueue_1;
+    TQue<TPosition::VECOUT, BUFFER_NUM> meanOutQueue;
     GlobalTensor<float> meanGm;
     int64_t N = 0;
     int64_t length = 0;

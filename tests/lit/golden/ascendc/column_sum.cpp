@@ -45,7 +45,7 @@ public:
         const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(outQueue, BUFFER_NUM, STRIP * sizeof(float));
@@ -63,8 +63,8 @@ public:
             LocalTensor<float> out = outQueue.AllocTensor<float>();
             Duplicate(out, 0.0f, width);
             for (int64_t row = 0; row < R; row += tileRows) {
-                const int64_t left_1 = R - row;
-                const int64_t n = left_1 < tileRows ? left_1 : tileRows;
+                const int64_t rowsLeft = R - row;
+                const int64_t n = rowsLeft < tileRows ? rowsLeft : tileRows;
                 CopyIn(width, firstColumn, row, n);
                 Compute(width, out, n);
             }

@@ -89,16 +89,15 @@ public:
         const int64_t hMinus2 = H - 2;
         iEnd = hMinus2 > 0 ? hMinus2 : 0;
         down = CeilDiv<int64_t>(F, TILE_M);
-        const int64_t lines = down * N;
-        const int64_t lines_1 = lines * iEnd;
-        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(jEnd, TILE_N), CORES);
-        const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
+        const int64_t lines = down * N * iEnd;
+        const int64_t places = RoundUp<int64_t>(lines * CeilDiv<int64_t>(jEnd, TILE_N), CORES);
+        const int64_t share = places / (lines > 1 ? lines : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(jEnd, wanted), FRACTAL);
         const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(jEnd, width);
-        pieces = lines_1 * across;
+        pieces = lines * across;
         id = GetBlockIdx();
         blocks = GetBlockNum();
     }
@@ -132,8 +131,8 @@ public:
                 CopyB(i, n, j, columns, columnsPadded, k, depth);
                 LocalTensor<float> xL1 = xL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
-                    const int64_t left_1 = depthPadded - kk;
-                    const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                    const int64_t rest = depthPadded - kk;
+                    const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                     LoadA(rowsPadded, wL1, kk, step);
                     LoadB(columnsPadded, xL1, kk, step);
                     const bool fresh = k + kk == 0;
@@ -151,12 +150,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(wL0Zero, zero);
+        const InitConstValueParams<float> zeroA(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(wL0Zero, zeroA);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<float> xL0Zero = xL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(xL0Zero, zero_1);
+        const InitConstValueParams<float> zeroB(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(xL0Zero, zeroB);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<float> wL0 = wL0Queue.DeQue<float>();
         LocalTensor<float> xL0 = xL0Queue.DeQue<float>();
@@ -189,10 +188,10 @@ private:
         LocalTensor<float> xL1 = xL1Queue.AllocTensor<float>();
         for (int64_t row = 0; row < depth; ++row) {
             const int64_t tap = k + row;
-            const int64_t quotient = tap / 3;
+            const int64_t groups = tap / 3;
             CopyNdToNz<float>(xL1[row / FRACTAL * (columnsPadded * FRACTAL) + row % FRACTAL * BLOCK_B32],
-                              xGm[((n * C + quotient / 3) * H + i + quotient % 3) * W + j + tap % 3], 1, columns,
-                              columns, FRACTAL);
+                              xGm[((n * C + groups / 3) * H + i + groups % 3) * W + j + tap % 3], 1, columns, columns,
+                              FRACTAL);
         }
         const int64_t left = depth % FRACTAL;
         if (left > 0) {

@@ -89,16 +89,15 @@ public:
         jEnd = wMinus2 > 0 ? wMinus2 : 0;
         iEnd = hMinus2 > 0 ? hMinus2 : 0;
         down = CeilDiv<int64_t>(jEnd, TILE_M);
-        const int64_t lines = down * B;
-        const int64_t lines_1 = lines * iEnd;
-        const int64_t places = RoundUp<int64_t>(lines_1 * CeilDiv<int64_t>(F, TILE_N), CORES);
-        const int64_t share = places / (lines_1 > 1 ? lines_1 : 1);
+        const int64_t lines = down * B * iEnd;
+        const int64_t places = RoundUp<int64_t>(lines * CeilDiv<int64_t>(F, TILE_N), CORES);
+        const int64_t share = places / (lines > 1 ? lines : 1);
         const int64_t wanted = share > 1 ? share : 1;
         const int64_t even = RoundUp<int64_t>(CeilDiv<int64_t>(F, wanted), FRACTAL);
         const int64_t wide = even > LEAST_N ? even : LEAST_N;
         width = wide < TILE_N ? wide : TILE_N;
         across = CeilDiv<int64_t>(F, width);
-        pieces = lines_1 * across;
+        pieces = lines * across;
         id = GetBlockIdx();
         blocks = GetBlockNum();
     }
@@ -133,8 +132,8 @@ public:
                         CopyB(f, columns, columnsPadded, p, q, c, depth, depthPadded);
                         LocalTensor<half> wL1 = wL1Queue.DeQue<half>();
                         for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
-                            const int64_t left_1 = depthPadded - kk;
-                            const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                            const int64_t rest = depthPadded - kk;
+                            const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                             LoadA(rowsPadded, xL1, kk, step);
                             LoadB(columnsPadded, depthPadded, wL1, kk, step);
                             const bool fresh = c + kk + p + q == 0;
@@ -154,14 +153,14 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> xL0Zero = xL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
-                                              static_cast<half>(0.0f));
-        InitConstValue(xL0Zero, zero);
+        const InitConstValueParams<half> zeroA(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                               static_cast<half>(0.0f));
+        InitConstValue(xL0Zero, zeroA);
         xL0Queue.EnQue(xL0Zero);
         LocalTensor<half> wL0Zero = wL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
-                                                static_cast<half>(0.0f));
-        InitConstValue(wL0Zero, zero_1);
+        const InitConstValueParams<half> zeroB(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
+                                               static_cast<half>(0.0f));
+        InitConstValue(wL0Zero, zeroB);
         wL0Queue.EnQue(wL0Zero);
         LocalTensor<half> xL0 = xL0Queue.DeQue<half>();
         LocalTensor<half> wL0 = wL0Queue.DeQue<half>();

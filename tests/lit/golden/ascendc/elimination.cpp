@@ -3,12 +3,12 @@
  *
  * Signature  elimination_1(A, k, N)
  *            float A[N, N], int64_t k, int64_t N
- * Tiling     aQueue 2 x 8192 + aBuf 1024 + tmpBuf 1024 + aQueue_1 2 x 8192 = 34816 B of UB
+ * Tiling     aQueue 2 x 8192 + aPackedBuf 1024 + perRowBuf 1024 + aOutQueue 2 x 8192 = 34816 B of UB
  *
  * Signature  elimination_2(A, k, N)
  *            float A[N, N], int64_t k, int64_t N
- * Tiling     aQueue 2 x 35840 + aQueue_1 2 x 8192 + aQueue_2 2 x 8160 + aBuf 1024 + aQueue_3 2 x 35840 + aSpreadBuf
- *            7936 = 185024 B of UB
+ * Tiling     aQueue 2 x 35840 + aColumnQueue 2 x 8192 + aRowQueue 2 x 8160 + aColumnPackedBuf 1024 + aOutQueue 2 x
+ *            35840 + aColumnPackedSpreadBuf 7936 = 185024 B of UB
  */
 #include "kernel_operator.h"
 
@@ -37,7 +37,7 @@ public:
         this->k = k;
         this->N = N;
         aGm.SetGlobalBuffer((__gm__ float*)A);
-        A_1 = k < N ? aGm.GetValue(k * N + k) : 0.0f;
+        a = k < N ? aGm.GetValue(k * N + k) : 0.0f;
         const int64_t difference = N - k - 1;
         const int64_t rows = difference > 0 ? difference : 0;
         const int64_t id = GetBlockIdx();
@@ -50,9 +50,9 @@ public:
         const int64_t last = stop < rows ? stop : rows;
         length = last - first;
         pipe->InitBuffer(aQueue, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(aBuf, 256 * sizeof(float));
-        pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
-        pipe->InitBuffer(aQueue_1, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aPackedBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
+        pipe->InitBuffer(aOutQueue, BUFFER_NUM, 2048 * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -81,37 +81,37 @@ private:
     __aicore__ inline void Compute(int64_t n)
     {
         LocalTensor<float> A = aQueue.DeQue<float>();
-        LocalTensor<float> A_2 = aQueue_1.AllocTensor<float>();
-        LocalTensor<float> A_3 = aBuf.Get<float>();
+        LocalTensor<float> aOut = aOutQueue.AllocTensor<float>();
+        LocalTensor<float> aPacked = aPackedBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        WholeReduceMax(A_3, A, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
-        Duplicate(tmp, A_1, n);
+        WholeReduceMax(aPacked, A, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
+        Duplicate(perRow, a, n);
         PipeBarrier<PIPE_V>();
-        Div(A_3, A_3, tmp, n);
+        Div(aPacked, aPacked, perRow, n);
         PipeBarrier<PIPE_V>();
-        Brcb(A_2, A_3, CeilDiv<int64_t>(n, 8), {1, 8});
-        aQueue_1.EnQue(A_2);
+        Brcb(aOut, aPacked, CeilDiv<int64_t>(n, 8), {1, 8});
+        aOutQueue.EnQue(aOut);
         aQueue.FreeTensor(A);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
-        LocalTensor<float> A = aQueue_1.DeQue<float>();
+        LocalTensor<float> aOut = aOutQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,
                                      static_cast<uint32_t>((N - 1) * sizeof(float)), 0};
-        DataCopyPad(aGm[(firstRow + k + 1) * N + k], A, copy);
-        aQueue_1.FreeTensor(A);
+        DataCopyPad(aGm[(firstRow + k + 1) * N + k], aOut, copy);
+        aOutQueue.FreeTensor(aOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> aQueue_1;
-    TBuf<TPosition::VECCALC> aBuf;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TQue<TPosition::VECOUT, BUFFER_NUM> aOutQueue;
+    TBuf<TPosition::VECCALC> aPackedBuf;
+    TBuf<TPosition::VECCALC> perRowBuf;
     GlobalTensor<float> aGm;
     int64_t k = 0;
     int64_t N = 0;
-    float A_1 = 0.0f;
+    float a = 0.0f;
     int64_t first = 0;
     int64_t length = 0;
 };
@@ -147,16 +147,16 @@ public:
         const int64_t longest = columns < STRIP ? columns : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(aQueue_1, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(aQueue_2, BUFFER_NUM, STRIP * sizeof(float));
-        pipe->InitBuffer(aBuf, 256 * sizeof(float));
-        pipe->InitBuffer(aQueue_3, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aColumnQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aRowQueue, BUFFER_NUM, STRIP * sizeof(float));
+        pipe->InitBuffer(aColumnPackedBuf, 256 * sizeof(float));
+        pipe->InitBuffer(aOutQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)A);
-        pipe->InitBuffer(aSpreadBuf, 8 * MAX_ROWS * sizeof(float));
+        pipe->InitBuffer(aColumnPackedSpreadBuf, 8 * MAX_ROWS * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -166,8 +166,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < columns; column += piece) {
-                const int64_t left_1 = columns - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = columns - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, width);
                 CopyOut(n, firstRow, column, width);
@@ -178,69 +178,69 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        const int64_t sum = column + k + 1;
+        const int64_t place = column + k + 1;
         LocalTensor<float> A = aQueue.AllocTensor<float>();
-        const int64_t product = (firstRow + k + 1) * N;
+        const int64_t place2 = (firstRow + k + 1) * N;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)),
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(A, aGm[product + sum], copy, noPad);
-        LocalTensor<float> A_1 = aQueue_1.AllocTensor<float>();
-        const DataCopyExtParams copy_1{static_cast<uint16_t>(n), sizeof(float),
-                                       static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
-        DataCopyPad(A_1, aGm[product + k], copy_1, noPad);
-        LocalTensor<float> A_2 = aQueue_2.AllocTensor<float>();
-        const DataCopyExtParams copy_2{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
-        DataCopyPad(A_2, aGm[k * N + sum], copy_2, noPad);
+        DataCopyPad(A, aGm[place2 + place], copy, noPad);
+        LocalTensor<float> aColumn = aColumnQueue.AllocTensor<float>();
+        const DataCopyExtParams copyAColumn{static_cast<uint16_t>(n), sizeof(float),
+                                            static_cast<uint32_t>((N - 1) * sizeof(float)), 0, 0};
+        DataCopyPad(aColumn, aGm[place2 + k], copyAColumn, noPad);
+        LocalTensor<float> aRow = aRowQueue.AllocTensor<float>();
+        const DataCopyExtParams copyARow{1, static_cast<uint32_t>(width * sizeof(float)), 0, 0, 0};
+        DataCopyPad(aRow, aGm[k * N + place], copyARow, noPad);
         aQueue.EnQue(A);
-        aQueue_1.EnQue(A_1);
-        aQueue_2.EnQue(A_2);
+        aColumnQueue.EnQue(aColumn);
+        aRowQueue.EnQue(aRow);
     }
 
     __aicore__ inline void Compute(int64_t n, int64_t width)
     {
         LocalTensor<float> A = aQueue.DeQue<float>();
-        LocalTensor<float> A_1 = aQueue_1.DeQue<float>();
-        LocalTensor<float> A_2 = aQueue_2.DeQue<float>();
-        LocalTensor<float> A_3 = aQueue_3.AllocTensor<float>();
-        LocalTensor<float> A_4 = aBuf.Get<float>();
-        WholeReduceMax(A_4, A_1, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> spread = aSpreadBuf.Get<float>();
+        LocalTensor<float> aColumn = aColumnQueue.DeQue<float>();
+        LocalTensor<float> aRow = aRowQueue.DeQue<float>();
+        LocalTensor<float> aOut = aOutQueue.AllocTensor<float>();
+        LocalTensor<float> aColumnPacked = aColumnPackedBuf.Get<float>();
+        WholeReduceMax(aColumnPacked, aColumn, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> spread = aColumnPackedSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread, A_4, CeilDiv<int64_t>(n, 8), {1, 8});
+        Brcb(spread, aColumnPacked, CeilDiv<int64_t>(n, 8), {1, 8});
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
             const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
-            Mul(A_3[c], spread, A_2[c], lanes, n, {1, 0, 1, stride, 1, 0});
+            Mul(aOut[c], spread, aRow[c], lanes, n, {1, 0, 1, stride, 1, 0});
         }
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
-        Sub(A_3, A, A_3, total);
-        aQueue_3.EnQue(A_3);
+        Sub(aOut, A, aOut, total);
+        aOutQueue.EnQue(aOut);
         aQueue.FreeTensor(A);
-        aQueue_1.FreeTensor(A_1);
-        aQueue_2.FreeTensor(A_2);
+        aColumnQueue.FreeTensor(aColumn);
+        aRowQueue.FreeTensor(aRow);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        LocalTensor<float> A = aQueue_3.DeQue<float>();
+        LocalTensor<float> aOut = aOutQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32)),
                                      static_cast<uint32_t>((N - width) * sizeof(float)), 0};
-        DataCopyPad(aGm[(firstRow + k + 1) * N + column + k + 1], A, copy);
-        aQueue_3.FreeTensor(A);
+        DataCopyPad(aGm[(firstRow + k + 1) * N + column + k + 1], aOut, copy);
+        aOutQueue.FreeTensor(aOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_1;
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_2;
-    TQue<TPosition::VECOUT, BUFFER_NUM> aQueue_3;
-    TBuf<TPosition::VECCALC> aBuf;
-    TBuf<TPosition::VECCALC> aSpreadBuf;
+    TQue<TPosition::VECIN, BUFFER_NUM> aColumnQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> aRowQueue;
+    TQue<TPosition::VECOUT, BUFFER_NUM> aOutQueue;
+    TBuf<TPosition::VECCALC> aColumnPackedBuf;
+    TBuf<TPosition::VECCALC> aColumnPackedSpreadBuf;
     GlobalTensor<float> aGm;
     int64_t k = 0;
     int64_t N = 0;

@@ -42,7 +42,7 @@ public:
         const int64_t longest = D < TILE ? D : TILE;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B16);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B16;
+        pitch = parts * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(positionQueue, BUFFER_NUM, TILE * sizeof(half));
@@ -61,8 +61,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < D; column += piece) {
-                const int64_t left_1 = D - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = D - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -80,12 +80,12 @@ private:
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
         DataCopyPad(position, positionGm[firstRow * D + column], copy, noPad);
         LocalTensor<half> table = tableQueue.AllocTensor<half>();
+        const DataCopyExtParams copyTable{1, static_cast<uint32_t>(width * sizeof(half)), 0, 0, 0};
         for (int64_t r = 0; r < n; ++r) {
             const int32_t tokens = tokensGm.GetValue(firstRow + r);
-            const int64_t tokens_1 = static_cast<int64_t>(tokens);
-            const DataCopyExtParams copy_1{1, static_cast<uint32_t>(width * sizeof(half)), 0, 0, 0};
-            DataCopyPad(table[r * pitch], tableGm[(tokens_1 < 0 ? tokens_1 + V : tokens_1) * D + column], copy_1,
-                        noPad);
+            const int64_t tokensLong = static_cast<int64_t>(tokens);
+            DataCopyPad(table[r * pitch], tableGm[(tokensLong < 0 ? tokensLong + V : tokensLong) * D + column],
+                        copyTable, noPad);
         }
         positionQueue.EnQue(position);
         tableQueue.EnQue(table);

@@ -3,7 +3,7 @@
  *
  * Signature  guarded_store(x, y, N)
  *            float x[N], float y[N], int64_t N
- * Tiling     xQueue 2 x 30720 + yQueue 2 x 30720 + maskBuf 960 + yQueue_1 2 x 30720 = 185280 B of UB
+ * Tiling     xQueue 2 x 30720 + yQueue 2 x 30720 + maskBuf 960 + yOutQueue 2 x 30720 = 185280 B of UB
  */
 #include "kernel_operator.h"
 
@@ -50,7 +50,7 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(yQueue_1, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(yOutQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -81,29 +81,29 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> y = yQueue.DeQue<float>();
-        LocalTensor<float> y_1 = yQueue_1.AllocTensor<float>();
+        LocalTensor<float> yOut = yOutQueue.AllocTensor<float>();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         CompareScalar(mask, x, 0.0f, CMPMODE::GT, whole);
         PipeBarrier<PIPE_V>();
         Sqrt(x, x, count);
-        Select(y_1, mask, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        yQueue_1.EnQue(y_1);
+        Select(yOut, mask, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        yOutQueue.EnQue(yOut);
         xQueue.FreeTensor(x);
         yQueue.FreeTensor(y);
     }
 
     __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
-        LocalTensor<float> y = yQueue_1.DeQue<float>();
+        LocalTensor<float> yOut = yOutQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(yGm[offset], y, copy);
-        yQueue_1.FreeTensor(y);
+        DataCopyPad(yGm[offset], yOut, copy);
+        yOutQueue.FreeTensor(yOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> yQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> yQueue_1;
+    TQue<TPosition::VECOUT, BUFFER_NUM> yOutQueue;
     TBuf<TPosition::VECCALC> maskBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> yGm;

@@ -3,12 +3,12 @@
  *
  * Signature  histogram_1(x, inRangeParts, N, B)
  *            int32_t x[N], float inRangeParts[48], int64_t N, int64_t B
- * Tiling     lanesBuf 256 + xQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf_1 1856 + numberQueue 512 = 182656
- *            B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf2 1856 + numberQueue 512 = 182656 B
+ *            of UB
  *
  * Signature  histogram_2(inRange, inRangeParts, N, B)
  *            float inRange[], float inRangeParts[48], int64_t N, int64_t B
- * Tiling     tmpBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
+ * Tiling     numberBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
  *
  * Signature  histogram_3(x, inRange, faults, N, B)
  *            int32_t x[N], float inRange[], int64_t faults[6], int64_t N, int64_t B
@@ -60,7 +60,7 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(maskBuf2, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -117,16 +117,16 @@ private:
         Compare(mask, tmp, x, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
         Maxs(tmp, x, static_cast<int32_t>(B), count);
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords = mask_1.ReinterpretCast<uint16_t>();
+        Compare(mask2, tmp, x, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> mask2Words = mask2.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(maskWords, maskWords, words);
-        LocalTensor<uint16_t> maskWords_1 = mask.ReinterpretCast<uint16_t>();
+        Not(mask2Words, mask2Words, words);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        And(maskWords_1, maskWords_1, maskWords, words);
+        And(maskWords, maskWords, mask2Words, words);
         LocalTensor<float> xFloat = x.ReinterpretCast<float>();
         Duplicate(xFloat, 1.0f, count);
         Select(xFloat, mask, xFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -161,7 +161,7 @@ private:
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> maskBuf2;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<float> inRangePartsGm;
     int64_t B = 0;
@@ -186,10 +186,10 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N)
     {
-        const int64_t quotient = CeilDiv<int64_t>(N, 128);
-        const int64_t least = quotient < 48 ? quotient : 48;
+        const int64_t groups = CeilDiv<int64_t>(N, 128);
+        const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -217,10 +217,10 @@ private:
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
         LocalTensor<float> inRange = inRangeQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
-        WholeReduceMin(tmp, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> number = numberBuf.Get<float>();
+        WholeReduceMin(number, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Mins(inRange, tmp, 1.0f, 1);
+        Mins(inRange, number, 1.0f, 1);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -235,7 +235,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> inRangeQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> numberBuf;
     GlobalTensor<float> inRangePartsGm;
     GlobalTensor<float> inRangeGm;
     int64_t blocks = 0;
@@ -261,13 +261,13 @@ public:
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         faultsGm.SetGlobalBuffer((__gm__ int64_t*)faults);
-        const float held = inRangeGm.GetValue(0);
-        held_1 = held != 0.0f;
+        const float inRangeValue = inRangeGm.GetValue(0);
+        holds = inRangeValue != 0.0f;
     }
 
     __aicore__ inline void Process()
     {
-        if (!held_1) {
+        if (!holds) {
             for (int64_t i = 0; i < N; ++i) {
                 const int64_t xValue = static_cast<int64_t>(xGm.GetValue(i));
                 if (static_cast<uint64_t>(xValue < 0 ? xValue + B : xValue) >= static_cast<uint64_t>(B)) {
@@ -289,7 +289,7 @@ private:
     GlobalTensor<int64_t> faultsGm;
     int64_t N = 0;
     int64_t B = 0;
-    bool held_1 = false;
+    bool holds = false;
 };
 
 extern "C" __global__ __aicore__ void histogram_3(GM_ADDR x, GM_ADDR inRange, GM_ADDR faults, int64_t N, int64_t B)
@@ -374,9 +374,9 @@ private:
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
         LocalTensor<int32_t> chosen = chosenBuf.Get<int32_t>();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
+        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         for (int64_t bin = 0; bin < B; ++bin) {
             PipeBarrier<PIPE_V>();
-            const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
             CompareScalar(mask, x, static_cast<int32_t>(bin), CMPMODE::EQ, whole);
             Select(chosen.ReinterpretCast<float>(), mask, wrap.ReinterpretCast<float>(), 0.0f,
                    SELMODE::VSEL_TENSOR_SCALAR_MODE, count);

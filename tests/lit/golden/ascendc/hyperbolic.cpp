@@ -3,8 +3,8 @@
  *
  * Signature  hyperbolic(x, y, out, N)
  *            float x[N], float y[N], float out[N], int64_t N
- * Tiling     xQueue 2 x 23040 + yQueue 2 x 23040 + outQueue 2 x 23040 + maskBuf 720 + tmpBuf 23040 + tmpBuf_1 23040 +
- *            maskBuf_1 720 = 185760 B of UB
+ * Tiling     xQueue 2 x 23040 + yQueue 2 x 23040 + outQueue 2 x 23040 + maskBuf 720 + tmpBuf 23040 + tmpBuf2 23040 +
+ *            maskBuf2 720 = 185760 B of UB
  */
 #include "kernel_operator.h"
 
@@ -55,8 +55,8 @@ public:
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
+        pipe->InitBuffer(maskBuf2, TILE / 8);
     }
 
     __aicore__ inline void Process()
@@ -96,32 +96,32 @@ private:
         Compare(mask, out, y, CMPMODE::GT, whole);
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         Select(tmp, mask, out, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Select(tmp_1, mask, y, out, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Div(tmp_1, tmp_1, tmp, count);
+        LocalTensor<float> tmp2 = tmpBuf2.Get<float>();
+        Select(tmp2, mask, y, out, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Div(tmp2, tmp2, tmp, count);
         PipeBarrier<PIPE_V>();
-        Mul(tmp_1, tmp_1, tmp_1, count);
+        Mul(tmp2, tmp2, tmp2, count);
         PipeBarrier<PIPE_V>();
-        Adds(tmp_1, tmp_1, 1.0f, count);
+        Adds(tmp2, tmp2, 1.0f, count);
         PipeBarrier<PIPE_V>();
-        Sqrt(tmp_1, tmp_1, count);
+        Sqrt(tmp2, tmp2, count);
         PipeBarrier<PIPE_V>();
-        Mul(tmp_1, tmp, tmp_1, count);
+        Mul(tmp2, tmp, tmp2, count);
         CompareScalar(mask, tmp, 0.0f, CMPMODE::EQ, whole);
-        Select(tmp, mask, tmp, tmp_1, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Select(tmp, mask, tmp, tmp2, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
         CompareScalar(mask, out, __builtin_inff(), CMPMODE::EQ, whole);
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
-        CompareScalar(mask_1, y, __builtin_inff(), CMPMODE::EQ, whole);
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
+        CompareScalar(mask2, y, __builtin_inff(), CMPMODE::EQ, whole);
         LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Or(maskWords, maskWords, mask_1.ReinterpretCast<uint16_t>(), words);
+        Or(maskWords, maskWords, mask2.ReinterpretCast<uint16_t>(), words);
         PipeBarrier<PIPE_V>();
         Not(maskWords, maskWords, words);
         Select(y, mask, tmp, __builtin_inff(), SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
         Ln(x, x, count);
         PipeBarrier<PIPE_V>();
-        Muls(x, x, 1.4426950408889634f, count);
+        Muls(x, x, 1.442695f, count);
         PipeBarrier<PIPE_V>();
         Add(out, y, x, count);
         outQueue.EnQue(out);
@@ -142,8 +142,8 @@ private:
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> maskBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> maskBuf2;
     GlobalTensor<float> xGm;
     GlobalTensor<float> yGm;
     GlobalTensor<float> outGm;

@@ -3,7 +3,7 @@
  *
  * Signature  integer_cube(x, out, N)
  *            int32_t x[N], int32_t out[N], int64_t N
- * Tiling     xQueue 2 x 36864 + outQueue 2 x 36864 + tmpBuf 36864 + maskBuf 1152 + maskBuf_1 1152 + maskBuf_2 1152 =
+ * Tiling     xQueue 2 x 36864 + outQueue 2 x 36864 + tmpBuf 36864 + maskBuf 1152 + maskBuf2 1152 + maskBuf3 1152 =
  *            187776 B of UB
  */
 #include "kernel_operator.h"
@@ -53,8 +53,8 @@ public:
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
-        pipe->InitBuffer(maskBuf_2, TILE / 8);
+        pipe->InitBuffer(maskBuf2, TILE / 8);
+        pipe->InitBuffer(maskBuf3, TILE / 8);
     }
 
     __aicore__ inline void Process()
@@ -96,24 +96,24 @@ private:
         PipeBarrier<PIPE_V>();
         Not(maskWords, maskWords, words);
         Maxs(tmp, x, 0, count);
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords_1 = mask_1.ReinterpretCast<uint16_t>();
+        Compare(mask2, tmp, x, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> mask2Words = mask2.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        Not(maskWords_1, maskWords_1, words);
-        LocalTensor<uint8_t> mask_2 = maskBuf_2.Get<uint8_t>();
-        CompareScalar(mask_2, x, 0, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords_2 = mask_2.ReinterpretCast<uint16_t>();
+        Not(mask2Words, mask2Words, words);
+        LocalTensor<uint8_t> mask3 = maskBuf3.Get<uint8_t>();
+        CompareScalar(mask3, x, 0, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> mask3Words = mask3.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        Not(maskWords_2, maskWords_2, words);
+        Not(mask3Words, mask3Words, words);
         Duplicate(tmp, 0, count);
         LocalTensor<float> xFloat = x.ReinterpretCast<float>();
         LocalTensor<float> tmpFloat = tmp.ReinterpretCast<float>();
-        Select(xFloat, mask_2, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Not(maskWords_1, maskWords_1, words);
+        Select(xFloat, mask3, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Not(mask2Words, mask2Words, words);
         Duplicate(tmp, -1, count);
-        Select(xFloat, mask_1, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        Select(xFloat, mask2, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
         Not(maskWords, maskWords, words);
         Duplicate(tmp, 1, count);
         Select(xFloat, mask, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
@@ -134,8 +134,8 @@ private:
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> maskBuf_1;
-    TBuf<TPosition::VECCALC> maskBuf_2;
+    TBuf<TPosition::VECCALC> maskBuf2;
+    TBuf<TPosition::VECCALC> maskBuf3;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<int32_t> outGm;
     int64_t length = 0;

@@ -3,15 +3,15 @@
  *
  * Signature  integer_max_1(x, outParts, N)
  *            int32_t x[N], int32_t outParts[48], int64_t N
- * Tiling     lanesBuf 256 + xQueue 2 x 90112 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 + tmpBuf_4 512 +
- *            tmpBuf_5 256 + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 + outQueue 512 +
+ * Tiling     lanesBuf 256 + xQueue 2 x 90112 + tmpBuf 256 + tmpBuf2 256 + tmpBuf3 256 + tmpBuf4 256 + numberBuf 512 +
+ *            tmpBuf5 256 + tmpBuf6 256 + maskBuf 8 + numberBuf2 512 + numberBuf3 512 + numberBuf4 512 + outQueue 512 +
  *            rowSpreadBuf 256 = 184840 B of UB
  *
  * Signature  integer_max_2(out, outParts, N)
  *            int32_t out[], int32_t outParts[48], int64_t N
- * Tiling     partsQueue 2 x 256 + tmpBuf 256 + tmpBuf_1 256 + tmpBuf_2 256 + tmpBuf_3 256 + tmpBuf_4 512 + tmpBuf_5 256
- *            + tmpBuf_6 256 + maskBuf 8 + tmpBuf_7 512 + tmpBuf_8 512 + tmpBuf_9 512 + outQueue 512 + rowSpreadBuf 256
- *            = 4872 B of UB
+ * Tiling     partsQueue 2 x 256 + tmpBuf 256 + tmpBuf2 256 + tmpBuf3 256 + tmpBuf4 256 + numberBuf 512 + tmpBuf5 256 +
+ *            tmpBuf6 256 + maskBuf 8 + numberBuf2 512 + numberBuf3 512 + numberBuf4 512 + outQueue 512 + rowSpreadBuf
+ *            256 = 4872 B of UB
  */
 #include "kernel_operator.h"
 
@@ -49,16 +49,16 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
         pipe->InitBuffer(tmpBuf, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_1, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_2, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_3, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_4, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_5, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_6, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf2, 64 * sizeof(int32_t));
+        pipe->InitBuffer(tmpBuf3, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf4, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf5, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf6, 64 * sizeof(float));
         pipe->InitBuffer(maskBuf, 8);
-        pipe->InitBuffer(tmpBuf_7, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_8, 128 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_9, 128 * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf3, 128 * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf4, 128 * sizeof(int32_t));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int32_t));
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ int32_t*)outParts);
@@ -123,44 +123,44 @@ private:
         LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
         ShiftRight(tmp, lanes, 16, LANES_B32);
-        LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
+        LocalTensor<int32_t> tmp2 = tmpBuf2.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_1, tmp, 65536, LANES_B32);
+        Muls(tmp2, tmp, 65536, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_1, lanes, tmp_1, LANES_B32);
-        LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
-        Cast(tmp_2, tmp, RoundMode::CAST_RINT, LANES_B32);
-        LocalTensor<float> tmp_3 = tmpBuf_3.Get<float>();
+        Sub(tmp2, lanes, tmp2, LANES_B32);
+        LocalTensor<float> tmp3 = tmpBuf3.Get<float>();
+        Cast(tmp3, tmp, RoundMode::CAST_RINT, LANES_B32);
+        LocalTensor<float> tmp4 = tmpBuf4.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_3, tmp_1, RoundMode::CAST_RINT, LANES_B32);
-        LocalTensor<float> tmp_4 = tmpBuf_5.Get<float>();
-        DataCopy(tmp_4, tmp_2, 64);
-        LocalTensor<float> tmp_5 = tmpBuf_4.Get<float>();
-        WholeReduceMax(tmp_5, tmp_2, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> tmp_6 = tmpBuf_6.Get<float>();
+        Cast(tmp4, tmp2, RoundMode::CAST_RINT, LANES_B32);
+        LocalTensor<float> tmp5 = tmpBuf5.Get<float>();
+        DataCopy(tmp5, tmp3, 64);
+        LocalTensor<float> number = numberBuf.Get<float>();
+        WholeReduceMax(number, tmp3, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> tmp6 = tmpBuf6.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp_5, 1, {1, 8});
+        Brcb(spread, number, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(tmp_6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
+        Max<float, false>(tmp6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, LANES_B32);
-        Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
-        LocalTensor<float> tmp_7 = tmpBuf_7.Get<float>();
-        WholeReduceMax(tmp_7, tmp_3, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> tmp_8 = tmpBuf_8.Get<int32_t>();
-        Cast(tmp_8, tmp_5, RoundMode::CAST_RINT, 1);
-        LocalTensor<int32_t> tmp_9 = tmpBuf_9.Get<int32_t>();
+        Compare(mask, tmp5, tmp6, CMPMODE::EQ, LANES_B32);
+        Select(tmp4, mask, tmp4, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        WholeReduceMax(number2, tmp4, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> number3 = numberBuf3.Get<int32_t>();
+        Cast(number3, number, RoundMode::CAST_RINT, 1);
+        LocalTensor<int32_t> number4 = numberBuf4.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_9, tmp_7, RoundMode::CAST_RINT, 1);
-        Muls(tmp_8, tmp_8, 65536, 1);
+        Cast(number4, number2, RoundMode::CAST_RINT, 1);
+        Muls(number3, number3, 65536, 1);
         PipeBarrier<PIPE_V>();
-        Add(out, tmp_8, tmp_9, 1);
+        Add(out, number3, number4, 1);
         outQueue.EnQue(out);
     }
 
@@ -176,16 +176,16 @@ private:
     TQue<TPosition::VECOUT, 1> outQueue;
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
-    TBuf<TPosition::VECCALC> tmpBuf_3;
-    TBuf<TPosition::VECCALC> tmpBuf_4;
-    TBuf<TPosition::VECCALC> tmpBuf_5;
-    TBuf<TPosition::VECCALC> tmpBuf_6;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> tmpBuf3;
+    TBuf<TPosition::VECCALC> tmpBuf4;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> tmpBuf5;
+    TBuf<TPosition::VECCALC> tmpBuf6;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_7;
-    TBuf<TPosition::VECCALC> tmpBuf_8;
-    TBuf<TPosition::VECCALC> tmpBuf_9;
+    TBuf<TPosition::VECCALC> numberBuf2;
+    TBuf<TPosition::VECCALC> numberBuf3;
+    TBuf<TPosition::VECCALC> numberBuf4;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<int32_t> outPartsGm;
@@ -209,21 +209,21 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR out, GM_ADDR outParts, int64_t N)
     {
-        const int64_t quotient = CeilDiv<int64_t>(N, 128);
-        const int64_t least = quotient < 48 ? quotient : 48;
+        const int64_t groups = CeilDiv<int64_t>(N, 128);
+        const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_1, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_2, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_3, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_4, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_5, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_6, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf2, 64 * sizeof(int32_t));
+        pipe->InitBuffer(tmpBuf3, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf4, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(tmpBuf5, 64 * sizeof(float));
+        pipe->InitBuffer(tmpBuf6, 64 * sizeof(float));
         pipe->InitBuffer(maskBuf, 8);
-        pipe->InitBuffer(tmpBuf_7, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_8, 128 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_9, 128 * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf3, 128 * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf4, 128 * sizeof(int32_t));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int32_t));
         outPartsGm.SetGlobalBuffer((__gm__ int32_t*)outParts);
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
@@ -253,46 +253,46 @@ private:
         LocalTensor<int32_t> out = outQueue.AllocTensor<int32_t>();
         LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
         ShiftRight(tmp, parts, 16, blocks);
-        LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
+        LocalTensor<int32_t> tmp2 = tmpBuf2.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_1, tmp, 65536, blocks);
+        Muls(tmp2, tmp, 65536, blocks);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_1, parts, tmp_1, blocks);
-        LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
-        Cast(tmp_2, tmp, RoundMode::CAST_RINT, blocks);
-        LocalTensor<float> tmp_3 = tmpBuf_3.Get<float>();
+        Sub(tmp2, parts, tmp2, blocks);
+        LocalTensor<float> tmp3 = tmpBuf3.Get<float>();
+        Cast(tmp3, tmp, RoundMode::CAST_RINT, blocks);
+        LocalTensor<float> tmp4 = tmpBuf4.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_3, tmp_1, RoundMode::CAST_RINT, blocks);
-        LocalTensor<float> tmp_4 = tmpBuf_5.Get<float>();
-        const int64_t whole = RoundUp<int64_t>(blocks, BLOCK_B32);
-        DataCopy(tmp_4, tmp_2, whole);
-        LocalTensor<float> tmp_5 = tmpBuf_4.Get<float>();
-        WholeReduceMax(tmp_5, tmp_2, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> tmp_6 = tmpBuf_6.Get<float>();
+        Cast(tmp4, tmp2, RoundMode::CAST_RINT, blocks);
+        LocalTensor<float> tmp5 = tmpBuf5.Get<float>();
+        const int64_t wholeBlocks = RoundUp<int64_t>(blocks, BLOCK_B32);
+        DataCopy(tmp5, tmp3, wholeBlocks);
+        LocalTensor<float> number = numberBuf.Get<float>();
+        WholeReduceMax(number, tmp3, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> tmp6 = tmpBuf6.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp_5, 1, {1, 8});
+        Brcb(spread, number, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, blocks);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(tmp_6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
+        Max<float, false>(tmp6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole_1 = RoundUp<int64_t>(blocks, LANES_B32);
+        const int64_t whole = RoundUp<int64_t>(blocks, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp_4, tmp_6, CMPMODE::EQ, whole_1);
-        Select(tmp_3, mask, tmp_3, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, blocks);
-        LocalTensor<float> tmp_7 = tmpBuf_7.Get<float>();
-        WholeReduceMax(tmp_7, tmp_3, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> tmp_8 = tmpBuf_8.Get<int32_t>();
-        Cast(tmp_8, tmp_5, RoundMode::CAST_RINT, 1);
-        LocalTensor<int32_t> tmp_9 = tmpBuf_9.Get<int32_t>();
+        Compare(mask, tmp5, tmp6, CMPMODE::EQ, whole);
+        Select(tmp4, mask, tmp4, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, blocks);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        WholeReduceMax(number2, tmp4, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> number3 = numberBuf3.Get<int32_t>();
+        Cast(number3, number, RoundMode::CAST_RINT, 1);
+        LocalTensor<int32_t> number4 = numberBuf4.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_9, tmp_7, RoundMode::CAST_RINT, 1);
-        Muls(tmp_8, tmp_8, 65536, 1);
+        Cast(number4, number2, RoundMode::CAST_RINT, 1);
+        Muls(number3, number3, 65536, 1);
         PipeBarrier<PIPE_V>();
-        Add(out, tmp_8, tmp_9, 1);
+        Add(out, number3, number4, 1);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }
@@ -308,16 +308,16 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
-    TBuf<TPosition::VECCALC> tmpBuf_3;
-    TBuf<TPosition::VECCALC> tmpBuf_4;
-    TBuf<TPosition::VECCALC> tmpBuf_5;
-    TBuf<TPosition::VECCALC> tmpBuf_6;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> tmpBuf3;
+    TBuf<TPosition::VECCALC> tmpBuf4;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> tmpBuf5;
+    TBuf<TPosition::VECCALC> tmpBuf6;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_7;
-    TBuf<TPosition::VECCALC> tmpBuf_8;
-    TBuf<TPosition::VECCALC> tmpBuf_9;
+    TBuf<TPosition::VECCALC> numberBuf2;
+    TBuf<TPosition::VECCALC> numberBuf3;
+    TBuf<TPosition::VECCALC> numberBuf4;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
     GlobalTensor<int32_t> outPartsGm;
     GlobalTensor<int32_t> outGm;

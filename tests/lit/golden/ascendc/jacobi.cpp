@@ -3,8 +3,8 @@
  *
  * Signature  jacobi_1(a, b, N)
  *            float a[N, N], float b[N, N], int64_t N
- * Tiling     aQueue 2 x 18432 + aQueue_1 2 x 18432 + aQueue_2 2 x 18432 + aQueue_3 2 x 18432 + bQueue 2 x 18432 =
- *            184320 B of UB
+ * Tiling     aAboveQueue 2 x 18432 + aBelowQueue 2 x 18432 + aLeftQueue 2 x 18432 + aRightQueue 2 x 18432 + bQueue 2 x
+ *            18432 = 184320 B of UB
  *
  * Signature  jacobi_2(a, b, N)
  *            float a[N, N], float b[N, N], int64_t N
@@ -48,13 +48,13 @@ public:
         const int64_t longest = columns < TILE ? columns : TILE;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
-        pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(aQueue_1, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(aQueue_2, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(aQueue_3, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aAboveQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aBelowQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aLeftQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(aRightQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(bQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         bGm.SetGlobalBuffer((__gm__ float*)b);
@@ -67,8 +67,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < columns; column += piece) {
-                const int64_t left_1 = columns - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = columns - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -79,47 +79,46 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        const int64_t columnPlus1 = column + 1;
-        LocalTensor<float> a = aQueue.AllocTensor<float>();
-        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
+        const int64_t place = column + 1;
+        LocalTensor<float> aAbove = aAboveQueue.AllocTensor<float>();
+        const int64_t gap = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>((N - width) * sizeof(float)),
-                                     static_cast<uint32_t>(difference), 0};
+                                     static_cast<uint32_t>((N - width) * sizeof(float)), static_cast<uint32_t>(gap), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(a, aGm[firstRow * N + columnPlus1], copy, noPad);
-        LocalTensor<float> a_1 = aQueue_1.AllocTensor<float>();
-        DataCopyPad(a_1, aGm[(firstRow + 2) * N + columnPlus1], copy, noPad);
-        LocalTensor<float> a_2 = aQueue_2.AllocTensor<float>();
-        const int64_t product = (firstRow + 1) * N;
-        DataCopyPad(a_2, aGm[product + column], copy, noPad);
-        LocalTensor<float> a_3 = aQueue_3.AllocTensor<float>();
-        DataCopyPad(a_3, aGm[product + column + 2], copy, noPad);
-        aQueue.EnQue(a);
-        aQueue_1.EnQue(a_1);
-        aQueue_2.EnQue(a_2);
-        aQueue_3.EnQue(a_3);
+        DataCopyPad(aAbove, aGm[firstRow * N + place], copy, noPad);
+        LocalTensor<float> aBelow = aBelowQueue.AllocTensor<float>();
+        DataCopyPad(aBelow, aGm[(firstRow + 2) * N + place], copy, noPad);
+        LocalTensor<float> aLeft = aLeftQueue.AllocTensor<float>();
+        const int64_t place2 = (firstRow + 1) * N;
+        DataCopyPad(aLeft, aGm[place2 + column], copy, noPad);
+        LocalTensor<float> aRight = aRightQueue.AllocTensor<float>();
+        DataCopyPad(aRight, aGm[place2 + column + 2], copy, noPad);
+        aAboveQueue.EnQue(aAbove);
+        aBelowQueue.EnQue(aBelow);
+        aLeftQueue.EnQue(aLeft);
+        aRightQueue.EnQue(aRight);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
-        LocalTensor<float> a = aQueue.DeQue<float>();
-        LocalTensor<float> a_1 = aQueue_1.DeQue<float>();
-        LocalTensor<float> a_2 = aQueue_2.DeQue<float>();
-        LocalTensor<float> a_3 = aQueue_3.DeQue<float>();
+        LocalTensor<float> aAbove = aAboveQueue.DeQue<float>();
+        LocalTensor<float> aBelow = aBelowQueue.DeQue<float>();
+        LocalTensor<float> aLeft = aLeftQueue.DeQue<float>();
+        LocalTensor<float> aRight = aRightQueue.DeQue<float>();
         LocalTensor<float> b = bQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
-        Add(a, a, a_1, total);
+        Add(aAbove, aAbove, aBelow, total);
         PipeBarrier<PIPE_V>();
-        Add(a, a, a_2, total);
+        Add(aAbove, aAbove, aLeft, total);
         PipeBarrier<PIPE_V>();
-        Add(a, a, a_3, total);
+        Add(aAbove, aAbove, aRight, total);
         PipeBarrier<PIPE_V>();
-        Muls(b, a, 0.25f, total);
+        Muls(b, aAbove, 0.25f, total);
         bQueue.EnQue(b);
-        aQueue.FreeTensor(a);
-        aQueue_1.FreeTensor(a_1);
-        aQueue_2.FreeTensor(a_2);
-        aQueue_3.FreeTensor(a_3);
+        aAboveQueue.FreeTensor(aAbove);
+        aBelowQueue.FreeTensor(aBelow);
+        aLeftQueue.FreeTensor(aLeft);
+        aRightQueue.FreeTensor(aRight);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
@@ -132,10 +131,10 @@ private:
         bQueue.FreeTensor(b);
     }
 
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_1;
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_2;
-    TQue<TPosition::VECIN, BUFFER_NUM> aQueue_3;
+    TQue<TPosition::VECIN, BUFFER_NUM> aAboveQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> aBelowQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> aLeftQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> aRightQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> bQueue;
     GlobalTensor<float> aGm;
     GlobalTensor<float> bGm;
@@ -178,7 +177,7 @@ public:
         const int64_t longest = columns < JACOBI_2_TILE ? columns : JACOBI_2_TILE;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = JACOBI_2_TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(bQueue, BUFFER_NUM, JACOBI_2_TILE * sizeof(float));
@@ -193,8 +192,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < columns; column += piece) {
-                const int64_t left_1 = columns - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = columns - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 CopyOut(n, firstRow, column, width);
             }

@@ -3,12 +3,12 @@
  *
  * Signature  lookup_1(idx, inRangeParts, V, N)
  *            int32_t idx[N], float inRangeParts[48], int64_t V, int64_t N
- * Tiling     lanesBuf 256 + idxQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf_1 1856 + numberQueue 512 =
- *            182656 B of UB
+ * Tiling     lanesBuf 256 + idxQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf2 1856 + numberQueue 512 = 182656
+ *            B of UB
  *
  * Signature  lookup_2(inRange, inRangeParts, V, N)
  *            float inRange[], float inRangeParts[48], int64_t V, int64_t N
- * Tiling     tmpBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
+ * Tiling     numberBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
  *
  * Signature  lookup_3(idx, inRange, faults, V, N)
  *            int32_t idx[N], float inRange[], int64_t faults[6], int64_t V, int64_t N
@@ -59,7 +59,7 @@ public:
         pipe->InitBuffer(idxQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(maskBuf2, TILE / 8);
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -116,16 +116,16 @@ private:
         Compare(mask, tmp, idx, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
         Maxs(tmp, idx, static_cast<int32_t>(V), count);
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, tmp, idx, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords = mask_1.ReinterpretCast<uint16_t>();
+        Compare(mask2, tmp, idx, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> mask2Words = mask2.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(maskWords, maskWords, words);
-        LocalTensor<uint16_t> maskWords_1 = mask.ReinterpretCast<uint16_t>();
+        Not(mask2Words, mask2Words, words);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        And(maskWords_1, maskWords_1, maskWords, words);
+        And(maskWords, maskWords, mask2Words, words);
         LocalTensor<float> idxFloat = idx.ReinterpretCast<float>();
         Duplicate(idxFloat, 1.0f, count);
         Select(idxFloat, mask, idxFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -160,7 +160,7 @@ private:
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> maskBuf2;
     GlobalTensor<int32_t> idxGm;
     GlobalTensor<float> inRangePartsGm;
     int64_t V = 0;
@@ -185,10 +185,10 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N)
     {
-        const int64_t quotient = CeilDiv<int64_t>(N, 128);
-        const int64_t least = quotient < 48 ? quotient : 48;
+        const int64_t groups = CeilDiv<int64_t>(N, 128);
+        const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -216,10 +216,10 @@ private:
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
         LocalTensor<float> inRange = inRangeQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
-        WholeReduceMin(tmp, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> number = numberBuf.Get<float>();
+        WholeReduceMin(number, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Mins(inRange, tmp, 1.0f, 1);
+        Mins(inRange, number, 1.0f, 1);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -234,7 +234,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> inRangeQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> numberBuf;
     GlobalTensor<float> inRangePartsGm;
     GlobalTensor<float> inRangeGm;
     int64_t blocks = 0;
@@ -260,13 +260,13 @@ public:
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
         faultsGm.SetGlobalBuffer((__gm__ int64_t*)faults);
-        const float held = inRangeGm.GetValue(0);
-        held_1 = held != 0.0f;
+        const float inRangeValue = inRangeGm.GetValue(0);
+        holds = inRangeValue != 0.0f;
     }
 
     __aicore__ inline void Process()
     {
-        if (!held_1) {
+        if (!holds) {
             for (int64_t i = 0; i < N; ++i) {
                 const int64_t idxValue = static_cast<int64_t>(idxGm.GetValue(i));
                 if (static_cast<uint64_t>(idxValue < 0 ? idxValue + V : idxValue) >= static_cast<uint64_t>(V)) {
@@ -288,7 +288,7 @@ private:
     GlobalTensor<int64_t> faultsGm;
     int64_t V = 0;
     int64_t N = 0;
-    bool held_1 = false;
+    bool holds = false;
 };
 
 extern "C" __global__ __aicore__ void lookup_3(GM_ADDR idx, GM_ADDR inRange, GM_ADDR faults, int64_t V, int64_t N)
@@ -418,8 +418,8 @@ public:
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
         tableGm.SetGlobalBuffer((__gm__ float*)table);
         yGm.SetGlobalBuffer((__gm__ float*)y);
-        const int64_t quotient = CeilDiv<int64_t>(N, 16);
-        const int64_t lines = quotient > 0 ? quotient : 0;
+        const int64_t groups = CeilDiv<int64_t>(N, 16);
+        const int64_t lines = groups > 0 ? groups : 0;
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t share = lines / blocks;
@@ -430,9 +430,9 @@ public:
         const int64_t last = stop < lines ? stop : lines;
         const int64_t length = last - first;
         const int64_t product = first * 16;
-        const int64_t product_1 = (first + length) * 16;
+        const int64_t product2 = (first + length) * 16;
         begin = product > 0 ? product : 0;
-        end = product_1 < N ? product_1 : N;
+        end = product2 < N ? product2 : N;
     }
 
     __aicore__ inline void Process()

@@ -3,8 +3,8 @@
  *
  * Signature  lower_part(x, o, N)
  *            float x[N, N], float o[N, N], int64_t N
- * Tiling     xQueue 2 x 33792 + jBuf 8160 + iBuf 1024 + oQueue 2 x 33792 + jBuf_1 33792 + maskBuf 1056 + iSpreadBuf
- *            7936 = 187136 B of UB
+ * Tiling     xQueue 2 x 33792 + jBuf 8160 + iBuf 1024 + oQueue 2 x 33792 + jRepeatedBuf 33792 + maskBuf 1056 +
+ *            iSpreadBuf 7936 = 187136 B of UB
  */
 #include "kernel_operator.h"
 
@@ -50,14 +50,14 @@ public:
         const int64_t longest = N < STRIP ? N : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(jBuf, STRIP * sizeof(int32_t));
         pipe->InitBuffer(iBuf, 256 * sizeof(int32_t));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(int32_t));
-        pipe->InitBuffer(jBuf_1, TILE * sizeof(int32_t));
+        pipe->InitBuffer(jRepeatedBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(iSpreadBuf, 8 * MAX_ROWS * sizeof(int32_t));
@@ -71,8 +71,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < N; column += piece) {
-                const int64_t left_1 = N - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = N - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n, firstRow, column, width);
                 CopyOut(n, firstRow, column, width);
@@ -110,17 +110,17 @@ private:
             const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             Min(o[c], j[c], spread, lanes, n, {1, 1, 0, stride, 0, 1});
         }
-        LocalTensor<int32_t> j_1 = jBuf_1.Get<int32_t>();
+        LocalTensor<int32_t> jRepeated = jRepeatedBuf.Get<int32_t>();
         for (int64_t c = 0; c < width; c += LANES_B32) {
             const int64_t left = width - c;
             const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
-            Max(j_1[c], j[c], j[c], lanes, n, {1, 1, 1, stride, 0, 0});
+            Max(jRepeated[c], j[c], j[c], lanes, n, {1, 1, 1, stride, 0, 0});
         }
         const int64_t total = n * pitch;
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(total, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Compare(mask, o, j_1, CMPMODE::EQ, whole);
+        Compare(mask, o, jRepeated, CMPMODE::EQ, whole);
         Select(o.ReinterpretCast<float>(), mask, x, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, total);
         oQueue.EnQue(o);
         xQueue.FreeTensor(x);
@@ -140,7 +140,7 @@ private:
     TQue<TPosition::VECOUT, BUFFER_NUM> oQueue;
     TBuf<TPosition::VECCALC> jBuf;
     TBuf<TPosition::VECCALC> iBuf;
-    TBuf<TPosition::VECCALC> jBuf_1;
+    TBuf<TPosition::VECCALC> jRepeatedBuf;
     TBuf<TPosition::VECCALC> maskBuf;
     TBuf<TPosition::VECCALC> iSpreadBuf;
     GlobalTensor<float> xGm;

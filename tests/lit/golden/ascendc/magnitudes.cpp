@@ -3,7 +3,7 @@
  *
  * Signature  magnitudes(z, r, N)
  *            float z[N, 2], float r[N], int64_t N
- * Tiling     zQueue 2 x 53248 + rQueue 2 x 26624 + zBuf 26624 = 186368 B of UB
+ * Tiling     zQueue 2 x 53248 + rQueue 2 x 26624 + zOddBuf 26624 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -43,7 +43,7 @@ public:
         rGm.SetGlobalBuffer((__gm__ float*)r + first, length);
         pipe->InitBuffer(zQueue, BUFFER_NUM, 2 * TILE * sizeof(float));
         pipe->InitBuffer(rQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(zBuf, TILE * sizeof(float));
+        pipe->InitBuffer(zOddBuf, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -76,13 +76,13 @@ private:
         const GatherMaskParams once{1, 1, 8, 0};
         uint64_t kept = 0;
         GatherMask(r, z, EVEN, true, span, once, kept);
-        LocalTensor<float> z_1 = zBuf.Get<float>();
-        GatherMask(z_1, z, ODD, true, span, once, kept);
+        LocalTensor<float> zOdd = zOddBuf.Get<float>();
+        GatherMask(zOdd, z, ODD, true, span, once, kept);
         PipeBarrier<PIPE_V>();
         Mul(r, r, r, count);
-        Mul(z_1, z_1, z_1, count);
+        Mul(zOdd, zOdd, zOdd, count);
         PipeBarrier<PIPE_V>();
-        Add(r, r, z_1, count);
+        Add(r, r, zOdd, count);
         PipeBarrier<PIPE_V>();
         Sqrt(r, r, count);
         rQueue.EnQue(r);
@@ -99,7 +99,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> zQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> rQueue;
-    TBuf<TPosition::VECCALC> zBuf;
+    TBuf<TPosition::VECCALC> zOddBuf;
     GlobalTensor<float> zGm;
     GlobalTensor<float> rGm;
     int64_t length = 0;

@@ -43,7 +43,7 @@ public:
         const int64_t longest = columns < TILE ? columns : TILE;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(inQueue, BUFFER_NUM, 36 * TILE * sizeof(uint8_t));
@@ -59,8 +59,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < columns; column += piece) {
-                const int64_t left_1 = columns - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = columns - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -71,66 +71,65 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        const int64_t columnPlus3 = column + 3;
-        const int64_t columnPlus1 = column + 1;
+        const int64_t place = column + 3;
+        const int64_t place2 = column + 1;
         LocalTensor<uint8_t> in = inQueue.AllocTensor<uint8_t>();
-        LocalTensor<float> x = in.ReinterpretCast<float>();
-        const int64_t product = (firstRow + 1) * C;
-        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
+        LocalTensor<float> xLeft2 = in.ReinterpretCast<float>();
+        const int64_t place3 = (firstRow + 1) * C;
+        const int64_t gap = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(difference), 0};
+                                     static_cast<uint32_t>((C - width) * sizeof(float)), static_cast<uint32_t>(gap), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[product + column], copy, noPad);
-        LocalTensor<float> x_1 = in[TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_1, xGm[product + columnPlus1], copy, noPad);
-        LocalTensor<float> x_2 = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_2, xGm[product + column + 2], copy, noPad);
-        LocalTensor<float> x_3 = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_3, xGm[product + columnPlus3], copy, noPad);
-        LocalTensor<float> x_4 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_4, xGm[product + column + 4], copy, noPad);
-        LocalTensor<float> x_5 = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
-        const int64_t product_1 = firstRow * C;
-        DataCopyPad(x_5, xGm[product_1 + columnPlus1], copy, noPad);
-        LocalTensor<float> x_6 = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_6, xGm[product_1 + columnPlus3], copy, noPad);
-        LocalTensor<float> x_7 = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
-        const int64_t product_2 = (firstRow + 2) * C;
-        DataCopyPad(x_7, xGm[product_2 + columnPlus1], copy, noPad);
-        LocalTensor<float> x_8 = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
-        DataCopyPad(x_8, xGm[product_2 + columnPlus3], copy, noPad);
+        DataCopyPad(xLeft2, xGm[place3 + column], copy, noPad);
+        LocalTensor<float> xLeft = in[TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(xLeft, xGm[place3 + place2], copy, noPad);
+        LocalTensor<float> x = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(x, xGm[place3 + column + 2], copy, noPad);
+        LocalTensor<float> xRight = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(xRight, xGm[place3 + place], copy, noPad);
+        LocalTensor<float> xRight2 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(xRight2, xGm[place3 + column + 4], copy, noPad);
+        LocalTensor<float> xAboveLeft = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
+        const int64_t place4 = firstRow * C;
+        DataCopyPad(xAboveLeft, xGm[place4 + place2], copy, noPad);
+        LocalTensor<float> xAboveRight = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(xAboveRight, xGm[place4 + place], copy, noPad);
+        LocalTensor<float> xBelowLeft = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
+        const int64_t place5 = (firstRow + 2) * C;
+        DataCopyPad(xBelowLeft, xGm[place5 + place2], copy, noPad);
+        LocalTensor<float> xBelowRight = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
+        DataCopyPad(xBelowRight, xGm[place5 + place], copy, noPad);
         inQueue.EnQue(in);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
         LocalTensor<uint8_t> in = inQueue.DeQue<uint8_t>();
-        LocalTensor<float> x = in.ReinterpretCast<float>();
-        LocalTensor<float> x_1 = in[TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_2 = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_3 = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_4 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_5 = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_6 = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_7 = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
-        LocalTensor<float> x_8 = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xLeft2 = in.ReinterpretCast<float>();
+        LocalTensor<float> xLeft = in[TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> x = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xRight = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xRight2 = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xAboveLeft = in[5 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xAboveRight = in[6 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xBelowLeft = in[7 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xBelowRight = in[8 * TILE * sizeof(float)].ReinterpretCast<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
-        Add(x, x, x_1, total);
+        Add(xLeft2, xLeft2, xLeft, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_2, total);
+        Add(xLeft2, xLeft2, x, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_3, total);
+        Add(xLeft2, xLeft2, xRight, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_4, total);
-        Add(x_1, x_5, x_6, total);
+        Add(xLeft2, xLeft2, xRight2, total);
+        Add(xLeft, xAboveLeft, xAboveRight, total);
         PipeBarrier<PIPE_V>();
-        Add(x_1, x_1, x_7, total);
+        Add(xLeft, xLeft, xBelowLeft, total);
         PipeBarrier<PIPE_V>();
-        Add(x_1, x_1, x_8, total);
+        Add(xLeft, xLeft, xBelowRight, total);
         PipeBarrier<PIPE_V>();
-        Sub(o, x, x_1, total);
+        Sub(o, xLeft2, xLeft, total);
         oQueue.EnQue(o);
         inQueue.FreeTensor(in);
     }

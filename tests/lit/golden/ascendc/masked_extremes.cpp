@@ -3,13 +3,13 @@
  *
  * Signature  masked_extremes_1(mask, x, low, out, R, C)
  *            uint8_t mask[R, C], bfloat16_t x[R, C], bfloat16_t low, bfloat16_t out[R], int64_t R, int64_t C
- * Tiling     maskQueue 2 x 15104 + xQueue 2 x 30208 + tmpBuf 30208 + maskBuf 1888 + tmpBuf_1 60416 + tmpBuf_2 1024 +
+ * Tiling     maskQueue 2 x 15104 + xQueue 2 x 30208 + tmpBuf 30208 + maskBuf 1888 + tmpBuf2 60416 + perRowBuf 1024 +
  *            outQueue 2 x 512 = 185184 B of UB
  *
  * Signature  masked_extremes_2(mask, x, low, out, R, C)
  *            uint8_t mask[R, C], bfloat16_t x[R, C], bfloat16_t low, bfloat16_t out[R], int64_t R, int64_t C
- * Tiling     tmpBuf 512 + lanesBuf 256 + maskQueue 2 x 15104 + xQueue 2 x 30208 + tmpBuf_1 30208 + maskBuf 1888 +
- *            tmpBuf_2 60416 + outQueue 256 = 184160 B of UB
+ * Tiling     numberBuf 512 + lanesBuf 256 + maskQueue 2 x 15104 + xQueue 2 x 30208 + tmpBuf 30208 + maskBuf 1888 +
+ *            tmpBuf2 60416 + outQueue 256 = 184160 B of UB
  */
 #include "kernel_operator.h"
 
@@ -63,8 +63,8 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(bfloat16_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(half));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_2, 256 * sizeof(float));
+        pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(bfloat16_t));
         maskGm.SetGlobalBuffer((__gm__ uint8_t*)mask);
         xGm.SetGlobalBuffer((__gm__ bfloat16_t*)x);
@@ -87,16 +87,16 @@ private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<uint8_t> mask = maskQueue.AllocTensor<uint8_t>();
-        const int64_t product = firstRow * C;
+        const int64_t place = firstRow * C;
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(C), 0,
                                      static_cast<uint32_t>(pitch / BLOCK_B8 - parts), 0};
         const DataCopyPadExtParams<uint8_t> noPad{false, 0, 0, static_cast<uint8_t>(0)};
-        DataCopyPad(mask, maskGm[product], copy, noPad);
+        DataCopyPad(mask, maskGm[place], copy, noPad);
         LocalTensor<bfloat16_t> x = xQueue.AllocTensor<bfloat16_t>();
-        const DataCopyExtParams copy_1{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(bfloat16_t)), 0,
-                                       static_cast<uint32_t>(pitch / BLOCK_B16 - CeilDiv<int64_t>(C, BLOCK_B16)), 0};
-        const DataCopyPadExtParams<bfloat16_t> noPad_1{false, 0, 0, ToBfloat16(0.0f)};
-        DataCopyPad(x, xGm[product], copy_1, noPad_1);
+        const DataCopyExtParams copyX{static_cast<uint16_t>(n), static_cast<uint32_t>(C * sizeof(bfloat16_t)), 0,
+                                      static_cast<uint32_t>(pitch / BLOCK_B16 - CeilDiv<int64_t>(C, BLOCK_B16)), 0};
+        const DataCopyPadExtParams<bfloat16_t> noPadBfloat{false, 0, 0, ToBfloat16(0.0f)};
+        DataCopyPad(x, xGm[place], copyX, noPadBfloat);
         maskQueue.EnQue(mask);
         xQueue.EnQue(x);
     }
@@ -109,34 +109,34 @@ private:
         const int64_t total = n * pitch;
         LocalTensor<half> tmp = tmpBuf.Get<half>();
         Cast(tmp, mask, RoundMode::CAST_NONE, total);
-        LocalTensor<uint8_t> mask_1 = maskBuf.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(total, LANES_B16);
         PipeBarrier<PIPE_V>();
-        CompareScalar(mask_1, tmp, static_cast<half>(0.0f), CMPMODE::NE, whole);
-        LocalTensor<bfloat16_t> tmpOther = tmp.ReinterpretCast<bfloat16_t>();
+        CompareScalar(mask2, tmp, static_cast<half>(0.0f), CMPMODE::NE, whole);
+        LocalTensor<bfloat16_t> tmpBfloat = tmp.ReinterpretCast<bfloat16_t>();
         PipeBarrier<PIPE_V>();
-        Duplicate(tmpOther, low, total);
+        Duplicate(tmpBfloat, low, total);
         LocalTensor<half> xHalf = x.ReinterpretCast<half>();
-        Select(xHalf, mask_1, xHalf, tmpOther.ReinterpretCast<half>(), SELMODE::VSEL_TENSOR_TENSOR_MODE, total);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Cast(tmp_1, x, RoundMode::CAST_NONE, total);
-        LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
+        Select(xHalf, mask2, xHalf, tmpBfloat.ReinterpretCast<half>(), SELMODE::VSEL_TENSOR_TENSOR_MODE, total);
+        LocalTensor<float> tmp2 = tmpBuf2.Get<float>();
+        Cast(tmp2, x, RoundMode::CAST_NONE, total);
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
         const bool empty = C == 0;
         if (empty) {
-            Duplicate(tmp_2, -__builtin_inff(), n);
+            Duplicate(perRow, -__builtin_inff(), n);
         }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
-        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
+        const int64_t head = C < LANES_B32 ? C : LANES_B32;
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Max(tmp_1, tmp_1[c], tmp_1, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Max(tmp2, tmp2[c], tmp2, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceMax(tmp_2, tmp_1, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(perRow, tmp2, head, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Cast(out, tmp_2, RoundMode::CAST_RINT, n);
+        Cast(out, perRow, RoundMode::CAST_RINT, n);
         outQueue.EnQue(out);
         maskQueue.FreeTensor(mask);
         xQueue.FreeTensor(x);
@@ -155,8 +155,8 @@ private:
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> perRowBuf;
     GlobalTensor<uint8_t> maskGm;
     GlobalTensor<bfloat16_t> xGm;
     GlobalTensor<bfloat16_t> outGm;
@@ -197,13 +197,13 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(maskQueue, BUFFER_NUM, TILE * sizeof(uint8_t));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(bfloat16_t));
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(half));
+        pipe->InitBuffer(tmpBuf, TILE * sizeof(half));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(tmpBuf_2, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
         maskGm.SetGlobalBuffer((__gm__ uint8_t*)mask);
         xGm.SetGlobalBuffer((__gm__ bfloat16_t*)x);
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(bfloat16_t));
@@ -236,14 +236,14 @@ private:
     __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
     {
         LocalTensor<uint8_t> mask = maskQueue.AllocTensor<uint8_t>();
-        const int64_t sum = row * C + column;
+        const int64_t place = row * C + column;
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count), 0, 0, 0};
         const DataCopyPadExtParams<uint8_t> noPad{false, 0, 0, static_cast<uint8_t>(0)};
-        DataCopyPad(mask, maskGm[sum], copy, noPad);
+        DataCopyPad(mask, maskGm[place], copy, noPad);
         LocalTensor<bfloat16_t> x = xQueue.AllocTensor<bfloat16_t>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(count * sizeof(bfloat16_t)), 0, 0, 0};
-        const DataCopyPadExtParams<bfloat16_t> noPad_1{false, 0, 0, ToBfloat16(0.0f)};
-        DataCopyPad(x, xGm[sum], copy_1, noPad_1);
+        const DataCopyExtParams copyX{1, static_cast<uint32_t>(count * sizeof(bfloat16_t)), 0, 0, 0};
+        const DataCopyPadExtParams<bfloat16_t> noPadBfloat{false, 0, 0, ToBfloat16(0.0f)};
+        DataCopyPad(x, xGm[place], copyX, noPadBfloat);
         maskQueue.EnQue(mask);
         xQueue.EnQue(x);
     }
@@ -252,24 +252,24 @@ private:
     {
         LocalTensor<uint8_t> mask = maskQueue.DeQue<uint8_t>();
         LocalTensor<bfloat16_t> x = xQueue.DeQue<bfloat16_t>();
-        LocalTensor<half> tmp = tmpBuf_1.Get<half>();
+        LocalTensor<half> tmp = tmpBuf.Get<half>();
         Cast(tmp, mask, RoundMode::CAST_NONE, count);
-        LocalTensor<uint8_t> mask_1 = maskBuf.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B16);
         PipeBarrier<PIPE_V>();
-        CompareScalar(mask_1, tmp, static_cast<half>(0.0f), CMPMODE::NE, whole);
-        LocalTensor<bfloat16_t> tmpOther = tmp.ReinterpretCast<bfloat16_t>();
+        CompareScalar(mask2, tmp, static_cast<half>(0.0f), CMPMODE::NE, whole);
+        LocalTensor<bfloat16_t> tmpBfloat = tmp.ReinterpretCast<bfloat16_t>();
         PipeBarrier<PIPE_V>();
-        Duplicate(tmpOther, low, count);
+        Duplicate(tmpBfloat, low, count);
         LocalTensor<half> xHalf = x.ReinterpretCast<half>();
-        Select(xHalf, mask_1, xHalf, tmpOther.ReinterpretCast<half>(), SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        LocalTensor<float> tmp_1 = tmpBuf_2.Get<float>();
-        Cast(tmp_1, x, RoundMode::CAST_NONE, count);
+        Select(xHalf, mask2, xHalf, tmpBfloat.ReinterpretCast<half>(), SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+        LocalTensor<float> tmp2 = tmpBuf2.Get<float>();
+        Cast(tmp2, x, RoundMode::CAST_NONE, count);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(lanes, tmp_1, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Max<float, false>(lanes, tmp2, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -280,11 +280,11 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<bfloat16_t> out = outQueue.AllocTensor<bfloat16_t>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMax(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(number, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Cast(out, tmp, RoundMode::CAST_RINT, 1);
+        Cast(out, number, RoundMode::CAST_RINT, 1);
         outQueue.EnQue(out);
     }
 
@@ -299,11 +299,11 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> maskQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> numberBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
+    TBuf<TPosition::VECCALC> tmpBuf2;
     GlobalTensor<uint8_t> maskGm;
     GlobalTensor<bfloat16_t> xGm;
     GlobalTensor<bfloat16_t> outGm;

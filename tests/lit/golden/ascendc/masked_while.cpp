@@ -3,9 +3,9 @@
  *
  * Signature  masked_while(left, top, step, limit, steps, H, W)
  *            float left, float top, float step, int64_t limit, int32_t steps[H, W], int64_t H, int64_t W
- * Tiling     iBuf 512 + tmpBuf 512 + tmpBuf_1 512 + tmpBuf_2 512 + ciBuf 512 + stepsQueue 2 x 17408 + ciBuf_1 17408 +
- *            nBuf 17408 + ziBuf 17408 + zrBuf 17408 + tmpBuf_3 17408 + activeBuf 544 + tBuf 17408 + maskBuf 544 +
- *            ziBuf_1 17408 + tmpBuf_4 17408 + maskBuf_1 544 + ciSpreadBuf 256 + anyBuf 32 = 178560 B of UB
+ * Tiling     iBuf 512 + numberBuf 512 + numberBuf2 512 + numberBuf3 512 + ciBuf 512 + stepsQueue 2 x 17408 +
+ *            ciRepeatedBuf 17408 + nBuf 17408 + ziBuf 17408 + zrBuf 17408 + tmpBuf 17408 + activeBuf 544 + tBuf 17408 +
+ *            maskBuf 544 + ziBuf2 17408 + tmpBuf2 17408 + maskBuf2 544 + ciSpreadBuf 256 + anyBuf 32 = 178560 B of UB
  */
 #include "kernel_operator.h"
 
@@ -54,22 +54,22 @@ public:
         const int64_t length = last - first;
         end = first + length;
         pipe->InitBuffer(iBuf, 128 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_2, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf3, 128 * sizeof(float));
         pipe->InitBuffer(ciBuf, 128 * sizeof(float));
         pipe->InitBuffer(stepsQueue, BUFFER_NUM, TILE * sizeof(int32_t));
-        pipe->InitBuffer(ciBuf_1, TILE * sizeof(float));
+        pipe->InitBuffer(ciRepeatedBuf, TILE * sizeof(float));
         pipe->InitBuffer(nBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(ziBuf, TILE * sizeof(float));
         pipe->InitBuffer(zrBuf, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_3, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(activeBuf, TILE / 8);
         pipe->InitBuffer(tBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(ziBuf_1, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_4, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(ziBuf2, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
+        pipe->InitBuffer(maskBuf2, TILE / 8);
         pipe->InitBuffer(ciSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(anyBuf, 8 * sizeof(float));
         eventVToS = pipe->FetchEventID<HardEvent::V_S>();
@@ -82,8 +82,8 @@ public:
         for (int64_t row = first; row < end; ++row) {
             Begin(row);
             for (int64_t column = 0; column < W; column += TILE) {
-                const int64_t left_1 = W - column;
-                const int64_t count = left_1 < TILE ? left_1 : TILE;
+                const int64_t left2 = W - column;
+                const int64_t count = left2 < TILE ? left2 : TILE;
                 Compute(column, count);
                 CopyOut(row, column, count);
             }
@@ -95,23 +95,23 @@ private:
     {
         LocalTensor<int32_t> i = iBuf.Get<int32_t>();
         Duplicate(i, static_cast<int32_t>(row), 1);
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp, i, RoundMode::CAST_RINT, 1);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        Cast(number, i, RoundMode::CAST_RINT, 1);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_1, tmp, step, 1);
-        LocalTensor<float> tmp_2 = tmpBuf_2.Get<float>();
+        Muls(number2, number, step, 1);
+        LocalTensor<float> number3 = numberBuf3.Get<float>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_2, tmp_1, -1.0f, 1);
+        Muls(number3, number2, -1.0f, 1);
         LocalTensor<float> ci = ciBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Adds(ci, tmp_2, top, 1);
+        Adds(ci, number3, top, 1);
     }
 
     __aicore__ inline void Compute(int64_t column, int64_t count)
     {
-        const int32_t limit_1 = static_cast<int32_t>(limit);
+        const int32_t limitInt = static_cast<int32_t>(limit);
         LocalTensor<int32_t> steps = stepsQueue.AllocTensor<int32_t>();
         CreateVecIndex(steps, static_cast<int32_t>(column), count);
         LocalTensor<float> stepsFloat = steps.ReinterpretCast<float>();
@@ -121,14 +121,14 @@ private:
         Muls(stepsFloat, stepsFloat, step, count);
         PipeBarrier<PIPE_V>();
         Adds(stepsFloat, stepsFloat, left, count);
-        LocalTensor<float> ci = ciBuf_1.Get<float>();
-        LocalTensor<float> ci_1 = ciBuf.Get<float>();
+        LocalTensor<float> ciRepeated = ciRepeatedBuf.Get<float>();
+        LocalTensor<float> ci = ciBuf.Get<float>();
         LocalTensor<float> spread = ciSpreadBuf.Get<float>();
-        Brcb(spread, ci_1, 1, {1, 8});
+        Brcb(spread, ci, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(ci, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
+        Max<float, false>(ciRepeated, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
         LocalTensor<int32_t> n = nBuf.Get<int32_t>();
@@ -137,7 +137,7 @@ private:
         Duplicate(zi, 0.0f, count);
         LocalTensor<float> zr = zrBuf.Get<float>();
         Duplicate(zr, 0.0f, count);
-        LocalTensor<float> tmp = tmpBuf_3.Get<float>();
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
         Duplicate(tmp, 1.0f, count);
         LocalTensor<uint8_t> active = activeBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
@@ -145,48 +145,47 @@ private:
         CompareScalar(active, tmp, 0.0f, CMPMODE::GT, whole);
         LocalTensor<int32_t> t = tBuf.Get<int32_t>();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        LocalTensor<float> zi_1 = ziBuf_1.Get<float>();
-        LocalTensor<float> tmp_1 = tmpBuf_4.Get<float>();
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<float> zi2 = ziBuf2.Get<float>();
+        LocalTensor<float> tmp2 = tmpBuf2.Get<float>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
+        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
+        LocalTensor<float> tFloat = t.ReinterpretCast<float>();
+        LocalTensor<uint16_t> activeWords = active.ReinterpretCast<uint16_t>();
+        LocalTensor<int32_t> tmp2Int = tmp2.ReinterpretCast<int32_t>();
+        LocalTensor<float> nFloat = n.ReinterpretCast<float>();
         while (true) {
             for (int64_t round = 0; round < 8; ++round) {
                 PipeBarrier<PIPE_V>();
-                Maxs(t, n, limit_1, count);
+                Maxs(t, n, limitInt, count);
                 PipeBarrier<PIPE_V>();
                 Compare(mask, t, n, CMPMODE::EQ, whole);
-                LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
-                const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
                 PipeBarrier<PIPE_V>();
                 Not(maskWords, maskWords, words);
-                LocalTensor<float> tFloat = t.ReinterpretCast<float>();
                 Mul(tFloat, zr, zr, count);
-                Mul(zi_1, zi, zi, count);
+                Mul(zi2, zi, zi, count);
                 PipeBarrier<PIPE_V>();
-                Add(tmp_1, tFloat, zi_1, count);
+                Add(tmp2, tFloat, zi2, count);
                 PipeBarrier<PIPE_V>();
-                CompareScalar(mask_1, tmp_1, 4.0f, CMPMODE::LE, whole);
+                CompareScalar(mask2, tmp2, 4.0f, CMPMODE::LE, whole);
                 PipeBarrier<PIPE_V>();
-                And(maskWords, maskWords, mask_1.ReinterpretCast<uint16_t>(), words);
-                LocalTensor<uint16_t> activeWords = active.ReinterpretCast<uint16_t>();
+                And(maskWords, maskWords, mask2.ReinterpretCast<uint16_t>(), words);
                 PipeBarrier<PIPE_V>();
                 And(activeWords, activeWords, maskWords, words);
-                Sub(tFloat, tFloat, zi_1, count);
+                Sub(tFloat, tFloat, zi2, count);
                 PipeBarrier<PIPE_V>();
                 Add(tFloat, tFloat, stepsFloat, count);
-                Muls(zi_1, zr, 2.0f, count);
+                Muls(zi2, zr, 2.0f, count);
                 PipeBarrier<PIPE_V>();
-                Mul(zi_1, zi_1, zi, count);
+                Mul(zi2, zi2, zi, count);
                 PipeBarrier<PIPE_V>();
-                Add(zi_1, zi_1, ci, count);
-                LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
-                Adds(tmpInt, n, 1, count);
-                LocalTensor<float> nFloat = n.ReinterpretCast<float>();
-                Select(nFloat, active, tmpInt.ReinterpretCast<float>(), nFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE,
+                Add(zi2, zi2, ciRepeated, count);
+                Adds(tmp2Int, n, 1, count);
+                Select(nFloat, active, tmp2Int.ReinterpretCast<float>(), nFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE,
                        count);
-                Select(zi, active, zi_1, zi, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+                Select(zi, active, zi2, zi, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
                 Select(zr, active, tFloat, zr, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
             }
-            LocalTensor<float> tFloat = t.ReinterpretCast<float>();
             LocalTensor<float> any = anyBuf.Get<float>();
             PipeBarrier<PIPE_V>();
             Select(tFloat, active, tmp, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -200,8 +199,8 @@ private:
                 break;
             }
         }
-        const int64_t whole_1 = RoundUp<int64_t>(count, BLOCK_B32);
-        DataCopy(steps, n, whole_1);
+        const int64_t wholeBlocks = RoundUp<int64_t>(count, BLOCK_B32);
+        DataCopy(steps, n, wholeBlocks);
         stepsQueue.EnQue(steps);
     }
 
@@ -215,21 +214,21 @@ private:
 
     TQue<TPosition::VECOUT, BUFFER_NUM> stepsQueue;
     TBuf<TPosition::VECCALC> iBuf;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> numberBuf2;
+    TBuf<TPosition::VECCALC> numberBuf3;
     TBuf<TPosition::VECCALC> ciBuf;
-    TBuf<TPosition::VECCALC> ciBuf_1;
+    TBuf<TPosition::VECCALC> ciRepeatedBuf;
     TBuf<TPosition::VECCALC> nBuf;
     TBuf<TPosition::VECCALC> ziBuf;
     TBuf<TPosition::VECCALC> zrBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_3;
+    TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> activeBuf;
     TBuf<TPosition::VECCALC> tBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> ziBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_4;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> ziBuf2;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> maskBuf2;
     TBuf<TPosition::VECCALC> ciSpreadBuf;
     TBuf<TPosition::VECCALC> anyBuf;
     GlobalTensor<int32_t> stepsGm;

@@ -92,8 +92,8 @@ public:
                 CopyB(jj, columns, columnsPadded, k, depth);
                 LocalTensor<float> bL1 = bL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depth; kk += TILE_K0) {
-                    const int64_t left_1 = depth - kk;
-                    const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                    const int64_t rest = depth - kk;
+                    const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                     LoadA(rowsPadded, aL1, kk, step);
                     LoadB(columnsPadded, bL1, kk, step);
                     const bool fresh = k + kk == 0;

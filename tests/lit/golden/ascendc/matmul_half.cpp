@@ -118,8 +118,8 @@ public:
                 CopyB(j, columns, columnsPadded, k, depth, depthPadded);
                 LocalTensor<half> bL1 = bL1Queue.DeQue<half>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
-                    const int64_t left_1 = depthPadded - kk;
-                    const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                    const int64_t rest = depthPadded - kk;
+                    const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                     LoadA(rowsPadded, aL1, kk, step);
                     LoadB(columnsPadded, depthPadded, bL1, kk, step);
                     const bool fresh = k + kk == 0;
@@ -137,14 +137,14 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> aL0Zero = aL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
-                                              static_cast<half>(0.0f));
-        InitConstValue(aL0Zero, zero);
+        const InitConstValueParams<half> zeroA(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0,
+                                               static_cast<half>(0.0f));
+        InitConstValue(aL0Zero, zeroA);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<half> bL0Zero = bL0Queue.AllocTensor<half>();
-        const InitConstValueParams<half> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
-                                                static_cast<half>(0.0f));
-        InitConstValue(bL0Zero, zero_1);
+        const InitConstValueParams<half> zeroB(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0,
+                                               static_cast<half>(0.0f));
+        InitConstValue(bL0Zero, zeroB);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<half> aL0 = aL0Queue.DeQue<half>();
         LocalTensor<half> bL0 = bL0Queue.DeQue<half>();

@@ -118,8 +118,8 @@ public:
                 CopyB(j, columns, columnsPadded, k, depth);
                 LocalTensor<float> bL1 = bL1Queue.DeQue<float>();
                 for (int64_t kk = 0; kk < depthPadded; kk += TILE_K0) {
-                    const int64_t left_1 = depthPadded - kk;
-                    const int64_t step = left_1 < TILE_K0 ? left_1 : TILE_K0;
+                    const int64_t rest = depthPadded - kk;
+                    const int64_t step = rest < TILE_K0 ? rest : TILE_K0;
                     LoadA(rowsPadded, aL1, kk, step);
                     LoadB(columnsPadded, bL1, kk, step);
                     const bool fresh = k + kk == 0;
@@ -137,12 +137,12 @@ private:
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> aL0Zero = aL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(aL0Zero, zero);
+        const InitConstValueParams<float> zeroA(1, static_cast<uint16_t>(rowsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(aL0Zero, zeroA);
         aL0Queue.EnQue(aL0Zero);
         LocalTensor<float> bL0Zero = bL0Queue.AllocTensor<float>();
-        const InitConstValueParams<float> zero_1(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
-        InitConstValue(bL0Zero, zero_1);
+        const InitConstValueParams<float> zeroB(1, static_cast<uint16_t>(columnsPadded / FRACTAL), 0, 0.0f);
+        InitConstValue(bL0Zero, zeroB);
         bL0Queue.EnQue(bL0Zero);
         LocalTensor<float> aL0 = aL0Queue.DeQue<float>();
         LocalTensor<float> bL0 = bL0Queue.DeQue<float>();
@@ -175,8 +175,8 @@ private:
         const int64_t start = k * N + j;
         for (int64_t row = 0; row < depth; row += FRACTAL) {
             const int64_t below = depth - row;
-            const int64_t rows = below < FRACTAL ? below : FRACTAL;
-            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * N], rows, columns, N, FRACTAL);
+            const int64_t height = below < FRACTAL ? below : FRACTAL;
+            CopyNdToNz<float>(bL1[row * columnsPadded], bGm[start + row * N], height, columns, N, FRACTAL);
         }
         const int64_t left = depth % FRACTAL;
         if (left > 0) {

@@ -3,7 +3,7 @@
  *
  * Signature  pixels(img, out, H, W)
  *            uint8_t img[H, W, 3], uint8_t out[H, W, 3], int64_t H, int64_t W
- * Tiling     partsBuf 21504 + imgQueue 2 x 10752 + imgBuf 21504 + outQueue 2 x 10752 + offsetsBuf 14336 + placesBuf
+ * Tiling     partsBuf 21504 + imgQueue 2 x 10752 + imgHalfBuf 21504 + outQueue 2 x 10752 + offsetsBuf 14336 + placesBuf
  *            43008 + numberBuf 43008 = 186368 B of UB
  */
 #include "kernel_operator.h"
@@ -39,13 +39,13 @@ public:
         const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B8;
         const int64_t last = stop < product ? stop : product;
         length = last - first;
-        const int64_t product_1 = first * 3;
-        const int64_t product_2 = length * 3;
-        imgGm.SetGlobalBuffer((__gm__ uint8_t*)img + product_1, product_2);
-        outGm.SetGlobalBuffer((__gm__ uint8_t*)out + product_1, product_2);
+        const int64_t product2 = first * 3;
+        const int64_t product3 = length * 3;
+        imgGm.SetGlobalBuffer((__gm__ uint8_t*)img + product2, product3);
+        outGm.SetGlobalBuffer((__gm__ uint8_t*)out + product2, product3);
         pipe->InitBuffer(partsBuf, 3 * TILE * sizeof(half));
         pipe->InitBuffer(imgQueue, BUFFER_NUM, 3 * TILE * sizeof(uint8_t));
-        pipe->InitBuffer(imgBuf, 3 * TILE * sizeof(half));
+        pipe->InitBuffer(imgHalfBuf, 3 * TILE * sizeof(half));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 3 * TILE * sizeof(uint8_t));
         pipe->InitBuffer(offsetsBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(placesBuf, 3 * TILE * sizeof(int32_t));
@@ -78,7 +78,7 @@ private:
         LocalTensor<float> numberFloat = number.ReinterpretCast<float>();
         CreateVecIndex(numberFloat, 0.5f, 10752);
         PipeBarrier<PIPE_V>();
-        Muls(numberFloat, numberFloat, 0.3333333333333333f, 10752);
+        Muls(numberFloat, numberFloat, 0.33333333f, 10752);
         PipeBarrier<PIPE_V>();
         Cast(number, numberFloat, RoundMode::CAST_FLOOR, 10752);
         CreateVecIndex(places, 0, 10752);
@@ -103,20 +103,20 @@ private:
     {
         LocalTensor<uint8_t> img = imgQueue.DeQue<uint8_t>();
         LocalTensor<uint8_t> out = outQueue.AllocTensor<uint8_t>();
-        LocalTensor<half> img_1 = imgBuf.Get<half>();
-        Cast(img_1, img, RoundMode::CAST_NONE, span);
+        LocalTensor<half> imgHalf = imgHalfBuf.Get<half>();
+        Cast(imgHalf, img, RoundMode::CAST_NONE, span);
         LocalTensor<half> parts = partsBuf.Get<half>();
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
         LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(parts, img_1, offsetsUnsigned, 4, count);
-        Gather(parts[3584], img_1, offsetsUnsigned, 2, count);
-        Gather(parts[7168], img_1, offsetsUnsigned, 0, count);
-        LocalTensor<int32_t> offsets_1 = placesBuf.Get<int32_t>();
+        Gather(parts, imgHalf, offsetsUnsigned, 4, count);
+        Gather(parts[3584], imgHalf, offsetsUnsigned, 2, count);
+        Gather(parts[7168], imgHalf, offsetsUnsigned, 0, count);
+        LocalTensor<int32_t> offsets2 = placesBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Gather(img_1, parts, offsets_1.ReinterpretCast<uint32_t>(), 0, span);
+        Gather(imgHalf, parts, offsets2.ReinterpretCast<uint32_t>(), 0, span);
         PipeBarrier<PIPE_V>();
-        Cast(out, img_1, RoundMode::CAST_RINT, span);
+        Cast(out, imgHalf, RoundMode::CAST_RINT, span);
         PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         imgQueue.FreeTensor(img);
@@ -133,7 +133,7 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> imgQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> partsBuf;
-    TBuf<TPosition::VECCALC> imgBuf;
+    TBuf<TPosition::VECCALC> imgHalfBuf;
     TBuf<TPosition::VECCALC> offsetsBuf;
     TBuf<TPosition::VECCALC> placesBuf;
     TBuf<TPosition::VECCALC> numberBuf;

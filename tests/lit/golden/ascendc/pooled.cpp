@@ -3,8 +3,8 @@
  *
  * Signature  pooled(x, y, H, W, P, Q)
  *            half x[H, W], half y[P, Q], int64_t H, int64_t W, int64_t P, int64_t Q
- * Tiling     xQueue 2 x 28672 + xQueue_1 2 x 28672 + yQueue 2 x 14336 + xBuf 14336 + xBuf_1 14336 + xBuf_2 14336 =
- *            186368 B of UB
+ * Tiling     xQueue 2 x 28672 + xBelowQueue 2 x 28672 + yQueue 2 x 14336 + xOddBuf 14336 + xBelowEvenBuf 14336 +
+ *            xBelowOddBuf 14336 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -43,17 +43,16 @@ public:
         length = last - first;
         const int64_t longest = Q < TILE ? Q : TILE;
         piece = longest > 1 ? longest : 1;
-        const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B16);
-        most = parts > 1 ? parts : 1;
-        pitch = most * BLOCK_B16;
+        parts = CeilDiv<int64_t>(piece, BLOCK_B16);
+        pitch = parts * BLOCK_B16;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, 2 * TILE * sizeof(half));
-        pipe->InitBuffer(xQueue_1, BUFFER_NUM, 2 * TILE * sizeof(half));
+        pipe->InitBuffer(xBelowQueue, BUFFER_NUM, 2 * TILE * sizeof(half));
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(half));
-        pipe->InitBuffer(xBuf, TILE * sizeof(half));
-        pipe->InitBuffer(xBuf_1, TILE * sizeof(half));
-        pipe->InitBuffer(xBuf_2, TILE * sizeof(half));
+        pipe->InitBuffer(xOddBuf, TILE * sizeof(half));
+        pipe->InitBuffer(xBelowEvenBuf, TILE * sizeof(half));
+        pipe->InitBuffer(xBelowOddBuf, TILE * sizeof(half));
         xGm.SetGlobalBuffer((__gm__ half*)x);
         yGm.SetGlobalBuffer((__gm__ half*)y);
     }
@@ -65,8 +64,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < Q; column += piece) {
-                const int64_t left_1 = Q - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = Q - column;
+                const int64_t width = rest < piece ? rest : piece;
                 const int64_t span = width * 2;
                 CopyIn(n, firstRow, column, span);
                 Compute(n);
@@ -78,25 +77,25 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t span)
     {
-        const int64_t product = firstRow * 2;
-        const int64_t product_1 = column * 2;
+        const int64_t place = firstRow * 2;
+        const int64_t place2 = column * 2;
         LocalTensor<half> x = xQueue.AllocTensor<half>();
-        const int64_t difference = most * 32 / BLOCK_B16 - CeilDiv<int64_t>(span, BLOCK_B16);
+        const int64_t gap = parts * 32 / BLOCK_B16 - CeilDiv<int64_t>(span, BLOCK_B16);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(span * sizeof(half)),
-                                     static_cast<uint32_t>((W * 2 - span) * sizeof(half)),
-                                     static_cast<uint32_t>(difference), 0};
+                                     static_cast<uint32_t>((W * 2 - span) * sizeof(half)), static_cast<uint32_t>(gap),
+                                     0};
         const DataCopyPadExtParams<half> noPad{false, 0, 0, static_cast<half>(0.0f)};
-        DataCopyPad(x, xGm[product * W + product_1], copy, noPad);
-        LocalTensor<half> x_1 = xQueue_1.AllocTensor<half>();
-        DataCopyPad(x_1, xGm[(product + 1) * W + product_1], copy, noPad);
+        DataCopyPad(x, xGm[place * W + place2], copy, noPad);
+        LocalTensor<half> xBelow = xBelowQueue.AllocTensor<half>();
+        DataCopyPad(xBelow, xGm[(place + 1) * W + place2], copy, noPad);
         xQueue.EnQue(x);
-        xQueue_1.EnQue(x_1);
+        xBelowQueue.EnQue(xBelow);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
         LocalTensor<half> x = xQueue.DeQue<half>();
-        LocalTensor<half> x_1 = xQueue_1.DeQue<half>();
+        LocalTensor<half> xBelow = xBelowQueue.DeQue<half>();
         LocalTensor<half> y = yQueue.AllocTensor<half>();
         const int64_t total = n * pitch;
         const int64_t product = total * 2;
@@ -104,21 +103,21 @@ private:
         const GatherMaskParams once{1, 1, 8, 0};
         uint64_t kept = 0;
         GatherMask(y, x, EVEN, true, product, once, kept);
-        LocalTensor<half> x_2 = xBuf.Get<half>();
-        GatherMask(x_2, x, ODD, true, product, once, kept);
-        LocalTensor<half> x_3 = xBuf_1.Get<half>();
-        GatherMask(x_3, x_1, EVEN, true, product, once, kept);
-        LocalTensor<half> x_4 = xBuf_2.Get<half>();
-        GatherMask(x_4, x_1, ODD, true, product, once, kept);
+        LocalTensor<half> xOdd = xOddBuf.Get<half>();
+        GatherMask(xOdd, x, ODD, true, product, once, kept);
+        LocalTensor<half> xBelowEven = xBelowEvenBuf.Get<half>();
+        GatherMask(xBelowEven, xBelow, EVEN, true, product, once, kept);
+        LocalTensor<half> xBelowOdd = xBelowOddBuf.Get<half>();
+        GatherMask(xBelowOdd, xBelow, ODD, true, product, once, kept);
         PipeBarrier<PIPE_V>();
-        Max(y, y, x_2, total);
+        Max(y, y, xOdd, total);
         PipeBarrier<PIPE_V>();
-        Max(x_2, x_3, x_4, total);
+        Max(xOdd, xBelowEven, xBelowOdd, total);
         PipeBarrier<PIPE_V>();
-        Max(y, y, x_2, total);
+        Max(y, y, xOdd, total);
         yQueue.EnQue(y);
         xQueue.FreeTensor(x);
-        xQueue_1.FreeTensor(x_1);
+        xBelowQueue.FreeTensor(xBelow);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width, int64_t span)
@@ -132,11 +131,11 @@ private:
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> xQueue_1;
+    TQue<TPosition::VECIN, BUFFER_NUM> xBelowQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> yQueue;
-    TBuf<TPosition::VECCALC> xBuf;
-    TBuf<TPosition::VECCALC> xBuf_1;
-    TBuf<TPosition::VECCALC> xBuf_2;
+    TBuf<TPosition::VECCALC> xOddBuf;
+    TBuf<TPosition::VECCALC> xBelowEvenBuf;
+    TBuf<TPosition::VECCALC> xBelowOddBuf;
     GlobalTensor<half> xGm;
     GlobalTensor<half> yGm;
     int64_t W = 0;
@@ -144,7 +143,7 @@ private:
     int64_t first = 0;
     int64_t length = 0;
     int64_t piece = 0;
-    int64_t most = 0;
+    int64_t parts = 0;
     int64_t pitch = 0;
     int64_t tileRows = 0;
 };

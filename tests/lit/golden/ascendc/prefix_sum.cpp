@@ -7,9 +7,8 @@
  *
  * Signature  prefix_sum_2(x, o, oParts, N)
  *            float x[N], float o[N], float oParts[48], int64_t N
- * Tiling     carryBuf 512 + partsQueue 256 + passedBuf 256 + runningBuf 288 + shiftedBuf 256 + offsetsBuf 256 +
- *            placeBuf 32 + xQueue 2 x 25600 + oQueue 2 x 25600 + runningBuf_1 25632 + shiftedBuf_1 25600 + offsetsBuf_1
- *            25600 = 181088 B of UB
+ * Tiling     carryBuf 512 + partsQueue 256 + earlierBuf 512 + xQueue 2 x 25600 + oQueue 2 x 25600 + runningBuf 25632 +
+ *            shiftedBuf 25600 + offsetsBuf 25600 + placeBuf 32 = 180544 B of UB
  */
 #include "kernel_operator.h"
 
@@ -27,6 +26,13 @@ template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
+}
+
+// A size in whole units.
+template <typename T>
+__aicore__ inline T RoundUp(T size, T unit)
+{
+    return (size + unit - 1) / unit * unit;
 }
 
 class KernelPrefixSum1 {
@@ -138,41 +144,36 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR x, GM_ADDR o, GM_ADDR oParts, int64_t N)
     {
-        this->N = N;
-        sum = N + 127;
         id = GetBlockIdx();
-        blocks = GetBlockNum();
+        const int64_t blocks = GetBlockNum();
         pipe->InitBuffer(carryBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, 1, 64 * sizeof(float));
-        pipe->InitBuffer(passedBuf, 64 * sizeof(float));
+        pipe->InitBuffer(earlierBuf, 128 * sizeof(float));
         oPartsGm.SetGlobalBuffer((__gm__ float*)oParts);
-        pipe->InitBuffer(runningBuf, 72 * sizeof(float));
-        pipe->InitBuffer(shiftedBuf, 64 * sizeof(float));
-        pipe->InitBuffer(offsetsBuf, 64 * sizeof(int32_t));
-        pipe->InitBuffer(placeBuf, 8 * sizeof(int32_t));
         pipe->InitBuffer(xQueue, BUFFER_NUM, PREFIX_SUM_2_TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, PREFIX_SUM_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(runningBuf_1, 6408 * sizeof(float));
-        pipe->InitBuffer(shiftedBuf_1, PREFIX_SUM_2_TILE * sizeof(float));
-        pipe->InitBuffer(offsetsBuf_1, PREFIX_SUM_2_TILE * sizeof(int32_t));
+        pipe->InitBuffer(runningBuf, 6408 * sizeof(float));
+        pipe->InitBuffer(shiftedBuf, PREFIX_SUM_2_TILE * sizeof(float));
+        pipe->InitBuffer(offsetsBuf, PREFIX_SUM_2_TILE * sizeof(int32_t));
+        pipe->InitBuffer(placeBuf, 8 * sizeof(int32_t));
         oGm.SetGlobalBuffer((__gm__ float*)o);
-    }
-
-    __aicore__ inline void Process()
-    {
-        Prepare();
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
         const int64_t extra = units % blocks;
         const int64_t before = id * share + (id < extra ? id : extra);
         const int64_t start = before * LINE_B32;
-        const int64_t first = start < N ? start : N;
+        first = start < N ? start : N;
         const int64_t stop = first + (share + (id < extra ? 1 : 0)) * LINE_B32;
         const int64_t last = stop < N ? stop : N;
-        const int64_t length = last - first;
+        length = last - first;
+    }
+
+    __aicore__ inline void Process()
+    {
+        Prepare();
         LoadNumbers();
-        Begin();
+        Combine();
         for (int64_t column = 0; column < length; column += PREFIX_SUM_2_TILE) {
             const int64_t left = length - column;
             const int64_t count = left < PREFIX_SUM_2_TILE ? left : PREFIX_SUM_2_TILE;
@@ -189,15 +190,9 @@ private:
         LocalTensor<float> running = runningBuf.Get<float>();
         Duplicate(running, 0.0f, 8);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        CreateVecIndex(offsets, 0, 64);
+        CreateVecIndex(offsets, 0, 6400);
         PipeBarrier<PIPE_V>();
-        Muls(offsets, offsets, 4, 64);
-        LocalTensor<float> running_1 = runningBuf_1.Get<float>();
-        Duplicate(running_1, 0.0f, 8);
-        LocalTensor<int32_t> offsets_1 = offsetsBuf_1.Get<int32_t>();
-        CreateVecIndex(offsets_1, 0, 6400);
-        PipeBarrier<PIPE_V>();
-        Muls(offsets_1, offsets_1, 4, 6400);
+        Muls(offsets, offsets, 4, 6400);
     }
 
     __aicore__ inline void LoadNumbers()
@@ -209,49 +204,17 @@ private:
         partsQueue.EnQue(parts);
     }
 
-    __aicore__ inline void Begin()
+    __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
         Duplicate(carry, 0.0f, 1);
-        LocalTensor<float> running = runningBuf.Get<float>();
-        LocalTensor<float> shifted = shiftedBuf.Get<float>();
-        LocalTensor<float> passed = passedBuf.Get<float>();
-        const int64_t idPlus7 = id + 7;
-        const int64_t whole = idPlus7 / BLOCK_B32 * BLOCK_B32;
-        DataCopy(running[8], parts, whole);
+        LocalTensor<float> earlier = earlierBuf.Get<float>();
+        Duplicate(earlier, 0.0f, 1);
         PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], carry, 1);
-        LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
+        WholeReduceSum(earlier, parts, id, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsetsUnsigned, 28, id);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, id);
-        PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsetsUnsigned, 24, id);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, id);
-        PipeBarrier<PIPE_V>();
-        Gather(shifted, running, offsetsUnsigned, 16, id);
-        PipeBarrier<PIPE_V>();
-        Add(running[8], running[8], shifted, id);
-        const int64_t whole_1 = idPlus7 / 8 * 8;
-        for (int64_t distance = 8; distance < id; distance *= 2) {
-            const int64_t left = id - distance;
-            PipeBarrier<PIPE_V>();
-            Add(shifted, running[distance + 8], running[8], left);
-            PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole_1 - distance);
-        }
-        PipeBarrier<PIPE_V>();
-        DataCopy(passed, running[8], whole);
-        LocalTensor<int32_t> place = placeBuf.Get<int32_t>();
-        const int32_t last = static_cast<int32_t>((id - 1) * 4);
-        const int64_t some = id < 1 ? id : 1;
-        Duplicate(place, last, some);
-        PipeBarrier<PIPE_V>();
-        Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
+        Add(carry, carry, earlier, 1);
         partsQueue.FreeTensor(parts);
     }
 
@@ -268,16 +231,15 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
-        LocalTensor<float> running = runningBuf_1.Get<float>();
-        LocalTensor<float> shifted = shiftedBuf_1.Get<float>();
+        LocalTensor<float> running = runningBuf.Get<float>();
+        LocalTensor<float> shifted = shiftedBuf.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
-        const int64_t countPlus7 = count + 7;
-        const int64_t whole = countPlus7 / BLOCK_B32 * BLOCK_B32;
+        const int64_t wholeBlocks = RoundUp<int64_t>(count, BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        DataCopy(running[8], x, whole);
+        DataCopy(running[8], x, wholeBlocks);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
-        LocalTensor<int32_t> offsets = offsetsBuf_1.Get<int32_t>();
+        LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
         LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
         Gather(shifted, running, offsetsUnsigned, 28, count);
@@ -291,22 +253,20 @@ private:
         Gather(shifted, running, offsetsUnsigned, 16, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
-        const int64_t whole_1 = countPlus7 / 8 * 8;
         for (int64_t distance = 8; distance < count; distance *= 2) {
             const int64_t left = count - distance;
             PipeBarrier<PIPE_V>();
             Add(shifted, running[distance + 8], running[8], left);
             PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole_1 - distance);
+            DataCopy(running[distance + 8], shifted, wholeBlocks - distance);
         }
         PipeBarrier<PIPE_V>();
-        DataCopy(o, running[8], whole);
+        DataCopy(o, running[8], wholeBlocks);
         LocalTensor<int32_t> place = placeBuf.Get<int32_t>();
         const int32_t last = static_cast<int32_t>((count - 1) * 4);
-        const int64_t some = count < 1 ? count : 1;
-        Duplicate(place, last, some);
+        Duplicate(place, last, 1);
         PipeBarrier<PIPE_V>();
-        Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
+        Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, 1);
         oQueue.EnQue(o);
         xQueue.FreeTensor(x);
     }
@@ -323,21 +283,17 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> oQueue;
     TBuf<TPosition::VECCALC> carryBuf;
-    TBuf<TPosition::VECCALC> passedBuf;
+    TBuf<TPosition::VECCALC> earlierBuf;
     TBuf<TPosition::VECCALC> runningBuf;
     TBuf<TPosition::VECCALC> shiftedBuf;
     TBuf<TPosition::VECCALC> offsetsBuf;
     TBuf<TPosition::VECCALC> placeBuf;
-    TBuf<TPosition::VECCALC> runningBuf_1;
-    TBuf<TPosition::VECCALC> shiftedBuf_1;
-    TBuf<TPosition::VECCALC> offsetsBuf_1;
     GlobalTensor<float> oPartsGm;
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;
-    int64_t N = 0;
-    int64_t sum = 0;
     int64_t id = 0;
-    int64_t blocks = 0;
+    int64_t first = 0;
+    int64_t length = 0;
 };
 
 extern "C" __global__ __aicore__ void prefix_sum_2(GM_ADDR x, GM_ADDR o, GM_ADDR oParts, int64_t N)

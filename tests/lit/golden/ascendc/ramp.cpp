@@ -3,8 +3,8 @@
  *
  * Signature  ramp(o, N)
  *            float o[N], int64_t N
- * Tiling     oQueue 2 x 26624 + tmpBuf 26624 + tmpBuf_1 26624 + tmpBuf_2 26624 + tmpBuf_3 26624 + tmpBuf_4 26624 +
- *            maskBuf 832 = 187200 B of UB
+ * Tiling     oQueue 2 x 26624 + tmpBuf 26624 + tmpBuf2 26624 + tmpBuf3 26624 + tmpBuf4 26624 + tmpBuf5 26624 + maskBuf
+ *            832 = 187200 B of UB
  */
 #include "kernel_operator.h"
 
@@ -49,10 +49,10 @@ public:
         oGm.SetGlobalBuffer((__gm__ float*)o + first, length);
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_2, TILE * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf_3, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_4, TILE * sizeof(int32_t));
+        pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf3, TILE * sizeof(int32_t));
+        pipe->InitBuffer(tmpBuf4, TILE * sizeof(float));
+        pipe->InitBuffer(tmpBuf5, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
     }
 
@@ -74,51 +74,51 @@ private:
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Cast(tmp, o, RoundMode::CAST_RINT, count);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        LocalTensor<float> tmp2 = tmpBuf2.Get<float>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_1, tmp, 0.3333333333333333f, count);
-        LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
+        Muls(tmp2, tmp, 0.33333333f, count);
+        LocalTensor<int32_t> tmp2Int = tmp2.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmpInt, tmp_1, RoundMode::CAST_FLOOR, count);
-        LocalTensor<int32_t> tmp_2 = tmpBuf_2.Get<int32_t>();
+        Cast(tmp2Int, tmp2, RoundMode::CAST_FLOOR, count);
+        LocalTensor<int32_t> tmp3 = tmpBuf3.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_2, tmpInt, 3, count);
+        Muls(tmp3, tmp2Int, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_2, o, tmp_2, count);
-        LocalTensor<float> tmp_3 = tmpBuf_3.Get<float>();
+        Sub(tmp3, o, tmp3, count);
+        LocalTensor<float> tmp4 = tmpBuf4.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_3, tmp_2, RoundMode::CAST_RINT, count);
+        Cast(tmp4, tmp3, RoundMode::CAST_RINT, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_3, tmp_3, 0.3333333333333333f, count);
-        LocalTensor<int32_t> tmpInt_1 = tmp_3.ReinterpretCast<int32_t>();
+        Muls(tmp4, tmp4, 0.33333333f, count);
+        LocalTensor<int32_t> tmp4Int = tmp4.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmpInt_1, tmp_3, RoundMode::CAST_FLOOR, count);
-        LocalTensor<int32_t> tmp_4 = tmpBuf_4.Get<int32_t>();
+        Cast(tmp4Int, tmp4, RoundMode::CAST_FLOOR, count);
+        LocalTensor<int32_t> tmp5 = tmpBuf5.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp_4, tmpInt_1, 3, count);
+        Muls(tmp5, tmp4Int, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_2, tmp_2, tmp_4, count);
-        Add(tmpInt, tmpInt, tmpInt_1, count);
+        Sub(tmp3, tmp3, tmp5, count);
+        Add(tmp2Int, tmp2Int, tmp4Int, count);
         PipeBarrier<PIPE_V>();
-        ShiftRight(tmpInt_1, tmp_2, 31, count);
+        ShiftRight(tmp4Int, tmp3, 31, count);
         PipeBarrier<PIPE_V>();
-        Add(tmpInt, tmpInt, tmpInt_1, count);
+        Add(tmp2Int, tmp2Int, tmp4Int, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmpInt_1, tmpInt_1, 3, count);
+        Muls(tmp4Int, tmp4Int, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmp_2, tmp_2, tmpInt_1, count);
+        Sub(tmp3, tmp3, tmp4Int, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmp_2, tmp_2, -1, count);
+        Muls(tmp3, tmp3, -1, count);
         PipeBarrier<PIPE_V>();
-        Adds(tmp_2, tmp_2, 2, count);
+        Adds(tmp3, tmp3, 2, count);
         PipeBarrier<PIPE_V>();
-        ShiftRight(tmp_2, tmp_2, 31, count);
+        ShiftRight(tmp3, tmp3, 31, count);
         PipeBarrier<PIPE_V>();
-        Sub(tmpInt, tmpInt, tmp_2, count);
+        Sub(tmp2Int, tmp2Int, tmp3, count);
         PipeBarrier<PIPE_V>();
-        Muls(tmpInt, tmpInt, 3, count);
+        Muls(tmp2Int, tmp2Int, 3, count);
         PipeBarrier<PIPE_V>();
-        Sub(o, o, tmpInt, count);
+        Sub(o, o, tmp2Int, count);
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
@@ -140,10 +140,10 @@ private:
 
     TQue<TPosition::VECOUT, BUFFER_NUM> oQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
-    TBuf<TPosition::VECCALC> tmpBuf_3;
-    TBuf<TPosition::VECCALC> tmpBuf_4;
+    TBuf<TPosition::VECCALC> tmpBuf2;
+    TBuf<TPosition::VECCALC> tmpBuf3;
+    TBuf<TPosition::VECCALC> tmpBuf4;
+    TBuf<TPosition::VECCALC> tmpBuf5;
     TBuf<TPosition::VECCALC> maskBuf;
     GlobalTensor<float> oGm;
     int64_t first = 0;

@@ -222,9 +222,9 @@ public:
     {
         float angle = 0.0f;
         for (int64_t i = 0; i < N; ++i) {
-            const float angle_1 = Remainder<float>(angle + xGm.GetValue(i), periodGm.GetValue(i));
-            walkGm.SetValue(i, angle_1);
-            angle = angle_1;
+            const float angle2 = Remainder<float>(angle + xGm.GetValue(i), periodGm.GetValue(i));
+            walkGm.SetValue(i, angle2);
+            angle = angle2;
         }
         DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(walkGm);
     }

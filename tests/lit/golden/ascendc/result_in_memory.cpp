@@ -6,7 +6,7 @@
  *
  * Signature  result_in_memory_2(y, total, N)
  *            float y[N], float total[], int64_t N
- * Tiling     yQueue 2 x 46592 + yQueue_1 2 x 46592 = 186368 B of UB
+ * Tiling     yQueue 2 x 46592 + yOutQueue 2 x 46592 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -40,12 +40,11 @@ public:
         for (int64_t i = 1; i < N; ++i) {
             const float sum = xGm.GetValue(i) + xGm.GetValue(i - 1) * 0.5f;
             xGm.SetValue(i, sum);
-            const float total_1 = total * 0.5f + sum;
-            total = total_1;
+            const float total2 = total * 0.5f + sum;
+            total = total2;
         }
         totalGm.SetValue(0, total);
         DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(xGm);
-        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(totalGm);
     }
 
 private:
@@ -70,7 +69,7 @@ public:
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR y, GM_ADDR total, int64_t N)
     {
         totalGm.SetGlobalBuffer((__gm__ float*)total);
-        total_1 = totalGm.GetValue(0);
+        totalValue = totalGm.GetValue(0);
         const int64_t id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
@@ -84,7 +83,7 @@ public:
         length = last - first;
         yGm.SetGlobalBuffer((__gm__ float*)y + first, length);
         pipe->InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(yQueue_1, BUFFER_NUM, TILE * sizeof(float));
+        pipe->InitBuffer(yOutQueue, BUFFER_NUM, TILE * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -111,25 +110,25 @@ private:
     __aicore__ inline void Compute(int64_t count)
     {
         LocalTensor<float> y = yQueue.DeQue<float>();
-        LocalTensor<float> y_1 = yQueue_1.AllocTensor<float>();
-        Muls(y_1, y, total_1, count);
-        yQueue_1.EnQue(y_1);
+        LocalTensor<float> yOut = yOutQueue.AllocTensor<float>();
+        Muls(yOut, y, totalValue, count);
+        yOutQueue.EnQue(yOut);
         yQueue.FreeTensor(y);
     }
 
     __aicore__ inline void CopyOut(int64_t offset, int64_t count)
     {
-        LocalTensor<float> y = yQueue_1.DeQue<float>();
+        LocalTensor<float> yOut = yOutQueue.DeQue<float>();
         const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(yGm[offset], y, copy);
-        yQueue_1.FreeTensor(y);
+        DataCopyPad(yGm[offset], yOut, copy);
+        yOutQueue.FreeTensor(yOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> yQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> yQueue_1;
+    TQue<TPosition::VECOUT, BUFFER_NUM> yOutQueue;
     GlobalTensor<float> totalGm;
     GlobalTensor<float> yGm;
-    float total_1 = 0.0f;
+    float totalValue = 0.0f;
     int64_t length = 0;
 };
 

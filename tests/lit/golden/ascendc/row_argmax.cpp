@@ -3,13 +3,13 @@
  *
  * Signature  row_argmax_1(x, out, best, R, C)
  *            float x[R, C], int64_t out[R], float best[R], int64_t R, int64_t C
- * Tiling     xQueue 2 x 54272 + i1Buf 4064 + maskBuf 1696 + bestQueue 2 x 1024 + tmpBuf 54272 + maskBuf_1 1696 +
- *            tmpBuf_1 1024 + outQueue 2 x 2048 + bestSpreadBuf 7936 = 185376 B of UB
+ * Tiling     xQueue 2 x 54272 + i1Buf 4064 + maskBuf 1696 + bestQueue 2 x 1024 + tmpBuf 54272 + maskBuf2 1696 +
+ *            perRowBuf 1024 + outQueue 2 x 2048 + bestSpreadBuf 7936 = 185376 B of UB
  *
  * Signature  row_argmax_2(x, out, best, R, C)
  *            float x[R, C], int64_t out[R], float best[R], int64_t R, int64_t C
- * Tiling     bestBuf 512 + tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + xQueue 2 x 44032 + lanesBuf_1 256 + i1Buf 44032 +
- *            maskBuf 1376 + tmpBuf_2 44032 + maskBuf_1 1376 + bestSpreadBuf 256 + outQueue 1024 + bestQueue 512 =
+ * Tiling     bestBuf 512 + numberBuf 512 + numberBuf2 512 + lanesBuf 256 + xQueue 2 x 44032 + lanesBuf2 256 + i1Buf
+ *            44032 + maskBuf 1376 + tmpBuf 44032 + maskBuf2 1376 + bestSpreadBuf 256 + outQueue 1024 + bestQueue 512 =
  *            182720 B of UB
  */
 #include "kernel_operator.h"
@@ -63,8 +63,8 @@ public:
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(bestQueue, BUFFER_NUM, 256 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
-        pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
+        pipe->InitBuffer(maskBuf2, TILE / 8);
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(int64_t));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(bestSpreadBuf, 8 * MAX_ROWS * sizeof(float));
@@ -112,59 +112,59 @@ private:
             Duplicate(best, -__builtin_inff(), n);
         }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
-        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Adds(tmp, x, 0.0f, lanes, n, {1, 1, stride, stride});
+        const int64_t head = C < LANES_B32 ? C : LANES_B32;
+        Adds(tmp, x, 0.0f, head, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Max(tmp, x[c], tmp, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Max(tmp, x[c], tmp, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceMax(best, tmp, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(best, tmp, head, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> spread = bestSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
         Brcb(spread, best, CeilDiv<int64_t>(n, 8), {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Max(tmp[c], spread, spread, lanes_1, n, {1, 0, 0, stride, 1, 1});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Max(tmp[c], spread, spread, lanes, n, {1, 0, 0, stride, 1, 1});
         }
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, x, tmp, CMPMODE::EQ, whole);
+        Compare(mask2, x, tmp, CMPMODE::EQ, whole);
         LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(total, WORD_BITS);
         Not(maskWords, maskWords, words);
         PipeBarrier<PIPE_V>();
-        Or(maskWords, mask_1.ReinterpretCast<uint16_t>(), maskWords, words);
+        Or(maskWords, mask2.ReinterpretCast<uint16_t>(), maskWords, words);
         LocalTensor<float> i1Float = i1.ReinterpretCast<float>();
         Cast(i1Float, i1, RoundMode::CAST_RINT, C);
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Max(x[c], i1Float[c], i1Float[c], lanes_1, n, {1, 1, 1, stride, 0, 0});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Max(x[c], i1Float[c], i1Float[c], lanes, n, {1, 1, 1, stride, 0, 0});
         }
         Select(x, mask, x, 16777216.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, total);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
         if (empty) {
-            Duplicate(tmp_1, __builtin_inff(), n);
+            Duplicate(perRow, __builtin_inff(), n);
         }
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Min(x, x[c], x, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Min(x, x[c], x, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceMin(tmp_1, x, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> tmpInt = tmp_1.ReinterpretCast<int32_t>();
+        WholeReduceMin(perRow, x, head, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> perRowInt = perRow.ReinterpretCast<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmpInt, tmp_1, RoundMode::CAST_TRUNC, n);
+        Cast(perRowInt, perRow, RoundMode::CAST_TRUNC, n);
         PipeBarrier<PIPE_V>();
-        Cast(out, tmpInt, RoundMode::CAST_NONE, n);
+        Cast(out, perRowInt, RoundMode::CAST_NONE, n);
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
@@ -177,8 +177,8 @@ private:
         DataCopyPad(bestGm[firstRow], best, copy);
         bestQueue.FreeTensor(best);
         LocalTensor<int64_t> out = outQueue.DeQue<int64_t>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(n * sizeof(int64_t)), 0, 0, 0};
-        DataCopyPad(outGm[firstRow], out, copy_1);
+        const DataCopyExtParams copyOut{1, static_cast<uint32_t>(n * sizeof(int64_t)), 0, 0, 0};
+        DataCopyPad(outGm[firstRow], out, copyOut);
         outQueue.FreeTensor(out);
     }
 
@@ -188,8 +188,8 @@ private:
     TBuf<TPosition::VECCALC> i1Buf;
     TBuf<TPosition::VECCALC> maskBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> maskBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> maskBuf2;
+    TBuf<TPosition::VECCALC> perRowBuf;
     TBuf<TPosition::VECCALC> bestSpreadBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> bestGm;
@@ -229,16 +229,16 @@ public:
         const int64_t length = last - first;
         end = first + length;
         pipe->InitBuffer(bestBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 128 * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(int32_t));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_ARGMAX_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
         pipe->InitBuffer(i1Buf, ROW_ARGMAX_2_TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, ROW_ARGMAX_2_TILE / 8);
-        pipe->InitBuffer(tmpBuf_2, ROW_ARGMAX_2_TILE * sizeof(float));
-        pipe->InitBuffer(maskBuf_1, ROW_ARGMAX_2_TILE / 8);
+        pipe->InitBuffer(tmpBuf, ROW_ARGMAX_2_TILE * sizeof(float));
+        pipe->InitBuffer(maskBuf2, ROW_ARGMAX_2_TILE / 8);
         pipe->InitBuffer(bestSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(int64_t));
         pipe->InitBuffer(bestQueue, 1, 128 * sizeof(float));
@@ -303,8 +303,8 @@ private:
         LocalTensor<float> best = bestBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         WholeReduceMax(best, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, __builtin_inff(), LANES_B32);
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        Duplicate(lanes2, __builtin_inff(), LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -316,7 +316,7 @@ private:
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         Compare(mask, x, x, CMPMODE::EQ, whole);
-        LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        LocalTensor<float> tmp = tmpBuf.Get<float>();
         LocalTensor<float> best = bestBuf.Get<float>();
         LocalTensor<float> spread = bestSpreadBuf.Get<float>();
         Brcb(spread, best, 1, {1, 8});
@@ -326,20 +326,20 @@ private:
         Max<float, false>(tmp, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, x, tmp, CMPMODE::EQ, whole);
+        Compare(mask2, x, tmp, CMPMODE::EQ, whole);
         LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         Not(maskWords, maskWords, words);
         PipeBarrier<PIPE_V>();
-        Or(maskWords, mask_1.ReinterpretCast<uint16_t>(), maskWords, words);
+        Or(maskWords, mask2.ReinterpretCast<uint16_t>(), maskWords, words);
         Cast(x, i1, RoundMode::CAST_RINT, count);
         Select(x, mask, x, 16777216.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
-        Min<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Min<float, false>(lanes2, x, lanes2, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -350,16 +350,16 @@ private:
     {
         LocalTensor<float> best = bestQueue.AllocTensor<float>();
         LocalTensor<int64_t> out = outQueue.AllocTensor<int64_t>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceMin(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> tmp_1 = tmpBuf_1.Get<int32_t>();
+        LocalTensor<float> number = numberBuf.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        WholeReduceMin(number, lanes2, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> number2 = numberBuf2.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp_1, tmp, RoundMode::CAST_TRUNC, 1);
+        Cast(number2, number, RoundMode::CAST_TRUNC, 1);
         PipeBarrier<PIPE_V>();
-        Cast(out, tmp_1, RoundMode::CAST_NONE, 1);
-        LocalTensor<float> best_1 = bestBuf.Get<float>();
-        DataCopy(best, best_1, BLOCK_B32);
+        Cast(out, number2, RoundMode::CAST_NONE, 1);
+        LocalTensor<float> best2 = bestBuf.Get<float>();
+        DataCopy(best, best2, BLOCK_B32);
         bestQueue.EnQue(best);
         outQueue.EnQue(out);
     }
@@ -371,8 +371,8 @@ private:
         DataCopyPad(bestGm[row], best, copy);
         bestQueue.FreeTensor(best);
         LocalTensor<int64_t> out = outQueue.DeQue<int64_t>();
-        const DataCopyExtParams copy_1{1, sizeof(int64_t), 0, 0, 0};
-        DataCopyPad(outGm[row], out, copy_1);
+        const DataCopyExtParams copyOut{1, sizeof(int64_t), 0, 0, 0};
+        DataCopyPad(outGm[row], out, copyOut);
         outQueue.FreeTensor(out);
     }
 
@@ -380,14 +380,14 @@ private:
     TQue<TPosition::VECOUT, 1> outQueue;
     TQue<TPosition::VECOUT, 1> bestQueue;
     TBuf<TPosition::VECCALC> bestBuf;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> numberBuf2;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf2;
     TBuf<TPosition::VECCALC> i1Buf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> maskBuf2;
     TBuf<TPosition::VECCALC> bestSpreadBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> bestGm;

@@ -3,14 +3,14 @@
  *
  * Signature  row_layer_norm_1(x, gamma, beta, out, R, C)
  *            float x[R, C], float gamma[C], float beta[C], float out[R, C], int64_t R, int64_t C
- * Tiling     xQueue 2 x 33792 + gammaQueue 2 x 8160 + betaQueue 2 x 8160 + tmpBuf 1024 + outQueue 2 x 33792 + tmpBuf_1
- *            1024 + rowSpreadBuf 7936 = 177792 B of UB
+ * Tiling     xQueue 2 x 33792 + gammaQueue 2 x 8160 + betaQueue 2 x 8160 + perRowBuf 1024 + outQueue 2 x 33792 +
+ *            perRowBuf2 1024 + rowSpreadBuf 7936 = 177792 B of UB
  *
  * Signature  row_layer_norm_2(x, gamma, beta, out, R, C)
  *            float x[R, C], float gamma[C], float beta[C], float out[R, C], int64_t R, int64_t C
- * Tiling     tmpBuf 512 + tmpBuf_1 512 + tmpBuf_2 512 + tmpBuf_3 512 + tmpBuf_4 512 + tmpBuf_5 512 + tmpBuf_6 512 +
- *            lanesBuf 256 + xQueue 2 x 21504 + lanesBuf_1 256 + rowSpreadBuf 256 + gammaQueue 2 x 21504 + betaQueue 2 x
- *            21504 + outQueue 2 x 21504 + rowSpreadBuf_1 256 = 176640 B of UB
+ * Tiling     numberBuf 512 + numberBuf2 512 + numberBuf3 512 + numberBuf4 512 + numberBuf5 512 + numberBuf6 512 +
+ *            numberBuf7 512 + lanesBuf 256 + xQueue 2 x 21504 + lanesBuf2 256 + rowSpreadBuf 256 + gammaQueue 2 x 21504
+ *            + betaQueue 2 x 21504 + outQueue 2 x 21504 + rowSpreadBuf2 256 = 176640 B of UB
  */
 #include "kernel_operator.h"
 
@@ -53,9 +53,9 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, 2040 * sizeof(float));
-        pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf2, 256 * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
@@ -84,10 +84,10 @@ private:
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
         LocalTensor<float> gamma = gammaQueue.AllocTensor<float>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
-        DataCopyPad(gamma, gammaGm, copy_1, noPad);
+        const DataCopyExtParams copyGamma{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
+        DataCopyPad(gamma, gammaGm, copyGamma, noPad);
         LocalTensor<float> beta = betaQueue.AllocTensor<float>();
-        DataCopyPad(beta, betaGm, copy_1, noPad);
+        DataCopyPad(beta, betaGm, copyGamma, noPad);
         xQueue.EnQue(x);
         gammaQueue.EnQue(gamma);
         betaQueue.EnQue(beta);
@@ -99,75 +99,75 @@ private:
         LocalTensor<float> gamma = gammaQueue.DeQue<float>();
         LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
         const bool empty = C == 0;
         if (empty) {
-            Duplicate(tmp, 0.0f, n);
+            Duplicate(perRow, 0.0f, n);
         }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
-        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
+        const int64_t head = C < LANES_B32 ? C : LANES_B32;
+        Adds(out, x, 0.0f, head, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(out, x[c], out, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        Duplicate(tmp_1, static_cast<float>(C), n);
+        WholeReduceSum(perRow, out, head, n, 1, 1, stride);
+        LocalTensor<float> perRow2 = perRowBuf2.Get<float>();
+        Duplicate(perRow2, static_cast<float>(C), n);
         PipeBarrier<PIPE_V>();
-        Div(tmp, tmp, tmp_1, n);
+        Div(perRow, perRow, perRow2, n);
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        const int64_t quotient = CeilDiv<int64_t>(n, 8);
+        const int64_t groups = CeilDiv<int64_t>(n, 8);
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp, quotient, {1, 8});
+        Brcb(spread, perRow, groups, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Sub(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Sub(x[c], x[c], spread, lanes, n, {1, 1, 0, stride, stride, 1});
         }
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Mul(out, x, x, total);
         if (empty) {
-            Duplicate(tmp, 0.0f, n);
+            Duplicate(perRow, 0.0f, n);
         }
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(out, out[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(out, out[c], out, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
+        WholeReduceSum(perRow, out, head, n, 1, 1, stride);
         PipeBarrier<PIPE_V>();
-        Div(tmp, tmp, tmp_1, n);
+        Div(perRow, perRow, perRow2, n);
         PipeBarrier<PIPE_V>();
-        Adds(tmp, tmp, 9.999999747378752e-06f, n);
+        Adds(perRow, perRow, 1e-05f, n);
         PipeBarrier<PIPE_V>();
-        Sqrt(tmp, tmp, n);
+        Sqrt(perRow, perRow, n);
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp, quotient, {1, 8});
+        Brcb(spread, perRow, groups, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Div(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
-        }
-        PipeBarrier<PIPE_V>();
-        for (int64_t c = 0; c < C; c += LANES_B32) {
-            const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Mul(x[c], x[c], gamma[c], lanes_1, n, {1, 1, 1, stride, stride, 0});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Div(x[c], x[c], spread, lanes, n, {1, 1, 0, stride, stride, 1});
         }
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Add(out[c], x[c], beta[c], lanes_1, n, {1, 1, 1, stride, stride, 0});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Mul(x[c], x[c], gamma[c], lanes, n, {1, 1, 1, stride, stride, 0});
+        }
+        PipeBarrier<PIPE_V>();
+        for (int64_t c = 0; c < C; c += LANES_B32) {
+            const int64_t left = C - c;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Add(out[c], x[c], beta[c], lanes, n, {1, 1, 1, stride, stride, 0});
         }
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
@@ -188,8 +188,8 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> gammaQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> betaQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> perRowBuf;
+    TBuf<TPosition::VECCALC> perRowBuf2;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> gammaGm;
@@ -230,24 +230,24 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_2, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_3, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_4, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_5, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_6, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf3, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf4, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf5, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf6, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf7, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
-        pipe->InitBuffer(rowSpreadBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf2, 64 * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -282,8 +282,8 @@ public:
 private:
     __aicore__ inline void Begin()
     {
-        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
-        Duplicate(tmp, static_cast<float>(C), 1);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        Duplicate(number2, static_cast<float>(C), 1);
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         Duplicate(lanes, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
@@ -313,24 +313,24 @@ private:
 
     __aicore__ inline void Combine()
     {
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
-        LocalTensor<float> tmp_1 = tmpBuf_2.Get<float>();
-        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        WholeReduceSum(number, lanes, LANES_B32, 1, 1, 1, 8);
+        LocalTensor<float> number3 = numberBuf3.Get<float>();
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
         PipeBarrier<PIPE_V>();
-        Div(tmp_1, tmp, tmp_2, 1);
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, LANES_B32);
+        Div(number3, number, number2, 1);
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        Duplicate(lanes2, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void Compute2(int64_t count)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        LocalTensor<float> number3 = numberBuf3.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp, 1, {1, 8});
+        Brcb(spread, number3, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
@@ -339,11 +339,11 @@ private:
         ResetMask();
         PipeBarrier<PIPE_V>();
         Mul(x, x, x, count);
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Add<float, false>(lanes2, x, lanes2, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -352,19 +352,19 @@ private:
 
     __aicore__ inline void Combine2()
     {
-        LocalTensor<float> tmp = tmpBuf_3.Get<float>();
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
-        LocalTensor<float> tmp_1 = tmpBuf_4.Get<float>();
-        LocalTensor<float> tmp_2 = tmpBuf_1.Get<float>();
+        LocalTensor<float> number4 = numberBuf4.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        WholeReduceSum(number4, lanes2, LANES_B32, 1, 1, 1, 8);
+        LocalTensor<float> number5 = numberBuf5.Get<float>();
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
         PipeBarrier<PIPE_V>();
-        Div(tmp_1, tmp, tmp_2, 1);
-        LocalTensor<float> tmp_3 = tmpBuf_5.Get<float>();
+        Div(number5, number4, number2, 1);
+        LocalTensor<float> number6 = numberBuf6.Get<float>();
         PipeBarrier<PIPE_V>();
-        Adds(tmp_3, tmp_1, 9.999999747378752e-06f, 1);
-        LocalTensor<float> tmp_4 = tmpBuf_6.Get<float>();
+        Adds(number6, number5, 1e-05f, 1);
+        LocalTensor<float> number7 = numberBuf7.Get<float>();
         PipeBarrier<PIPE_V>();
-        Sqrt(tmp_4, tmp_3, 1);
+        Sqrt(number7, number6, 1);
     }
 
     __aicore__ inline void CopyIn2(int64_t row, int64_t column, int64_t count)
@@ -388,22 +388,22 @@ private:
         LocalTensor<float> gamma = gammaQueue.DeQue<float>();
         LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf_2.Get<float>();
+        LocalTensor<float> number3 = numberBuf3.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp, 1, {1, 8});
+        Brcb(spread, number3, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
         Sub<float, false>(x, x, spread, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
-        LocalTensor<float> tmp_1 = tmpBuf_6.Get<float>();
-        LocalTensor<float> spread_1 = rowSpreadBuf_1.Get<float>();
-        Brcb(spread_1, tmp_1, 1, {1, 8});
+        LocalTensor<float> number7 = numberBuf7.Get<float>();
+        LocalTensor<float> spread2 = rowSpreadBuf2.Get<float>();
+        Brcb(spread2, number7, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Div<float, false>(x, x, spread_1, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
+        Div<float, false>(x, x, spread2, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -428,17 +428,17 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> gammaQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> betaQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
-    TBuf<TPosition::VECCALC> tmpBuf_2;
-    TBuf<TPosition::VECCALC> tmpBuf_3;
-    TBuf<TPosition::VECCALC> tmpBuf_4;
-    TBuf<TPosition::VECCALC> tmpBuf_5;
-    TBuf<TPosition::VECCALC> tmpBuf_6;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> numberBuf2;
+    TBuf<TPosition::VECCALC> numberBuf3;
+    TBuf<TPosition::VECCALC> numberBuf4;
+    TBuf<TPosition::VECCALC> numberBuf5;
+    TBuf<TPosition::VECCALC> numberBuf6;
+    TBuf<TPosition::VECCALC> numberBuf7;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf2;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
-    TBuf<TPosition::VECCALC> rowSpreadBuf_1;
+    TBuf<TPosition::VECCALC> rowSpreadBuf2;
     GlobalTensor<float> xGm;
     GlobalTensor<float> gammaGm;
     GlobalTensor<float> betaGm;

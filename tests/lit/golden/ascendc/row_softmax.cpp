@@ -3,12 +3,12 @@
  *
  * Signature  row_softmax_1(x, out, R, C)
  *            float x[R, C], float out[R, C], int64_t R, int64_t C
- * Tiling     xQueue 2 x 41984 + tmpBuf 1024 + outQueue 2 x 41984 + rowSpreadBuf 7936 = 176896 B of UB
+ * Tiling     xQueue 2 x 41984 + perRowBuf 1024 + outQueue 2 x 41984 + rowSpreadBuf 7936 = 176896 B of UB
  *
  * Signature  row_softmax_2(x, out, R, C)
  *            float x[R, C], float out[R, C], int64_t R, int64_t C
- * Tiling     tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + xQueue 2 x 46080 + lanesBuf_1 256 + rowSpreadBuf 256 + outQueue
- *            2 x 46080 + rowSpreadBuf_1 256 = 186368 B of UB
+ * Tiling     numberBuf 512 + numberBuf2 512 + lanesBuf 256 + xQueue 2 x 46080 + lanesBuf2 256 + rowSpreadBuf 256 +
+ *            outQueue 2 x 46080 + rowSpreadBuf2 256 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -49,7 +49,7 @@ public:
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(tmpBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
@@ -83,55 +83,55 @@ private:
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
         const bool empty = C == 0;
         if (empty) {
-            Duplicate(tmp, -__builtin_inff(), n);
+            Duplicate(perRow, -__builtin_inff(), n);
         }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
-        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
-        Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
+        const int64_t head = C < LANES_B32 ? C : LANES_B32;
+        Adds(out, x, 0.0f, head, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Max(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Max(out, x[c], out, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceMax(tmp, out, lanes, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
+        WholeReduceMax(perRow, out, head, n, 1, 1, stride, ReduceOrder::ORDER_ONLY_VALUE);
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        const int64_t quotient = CeilDiv<int64_t>(n, 8);
+        const int64_t groups = CeilDiv<int64_t>(n, 8);
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp, quotient, {1, 8});
+        Brcb(spread, perRow, groups, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Sub(x[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Sub(x[c], x[c], spread, lanes, n, {1, 1, 0, stride, stride, 1});
         }
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Exp(x, x, total);
         if (empty) {
-            Duplicate(tmp, 0.0f, n);
+            Duplicate(perRow, 0.0f, n);
         }
         PipeBarrier<PIPE_V>();
-        Adds(out, x, 0.0f, lanes, n, {1, 1, stride, stride});
+        Adds(out, x, 0.0f, head, n, {1, 1, stride, stride});
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(out, x[c], out, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(out, x[c], out, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(tmp, out, lanes, n, 1, 1, stride);
+        WholeReduceSum(perRow, out, head, n, 1, 1, stride);
         PipeBarrier<PIPE_V>();
-        Brcb(spread, tmp, quotient, {1, 8});
+        Brcb(spread, perRow, groups, {1, 8});
         PipeBarrier<PIPE_V>();
         for (int64_t c = 0; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
-            Div(out[c], x[c], spread, lanes_1, n, {1, 1, 0, stride, stride, 1});
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Div(out[c], x[c], spread, lanes, n, {1, 1, 0, stride, stride, 1});
         }
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
@@ -148,7 +148,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> perRowBuf;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
     GlobalTensor<float> xGm;
     GlobalTensor<float> outGm;
@@ -186,15 +186,15 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_SOFTMAX_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
         pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, ROW_SOFTMAX_2_TILE * sizeof(float));
-        pipe->InitBuffer(rowSpreadBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf2, 64 * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -258,20 +258,20 @@ private:
 
     __aicore__ inline void Combine()
     {
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceMax(tmp, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, LANES_B32);
+        WholeReduceMax(number, lanes, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        Duplicate(lanes2, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void Compute2(int64_t count)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp, 1, {1, 8});
+        Brcb(spread, number, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
@@ -280,11 +280,11 @@ private:
         ResetMask();
         PipeBarrier<PIPE_V>();
         Exp(x, x, count);
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Add<float, false>(lanes2, x, lanes2, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -293,18 +293,18 @@ private:
 
     __aicore__ inline void Combine2()
     {
-        LocalTensor<float> tmp = tmpBuf_1.Get<float>();
-        LocalTensor<float> lanes = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        WholeReduceSum(number2, lanes2, LANES_B32, 1, 1, 1, 8);
     }
 
     __aicore__ inline void Compute3(int64_t count)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> spread = rowSpreadBuf.Get<float>();
-        Brcb(spread, tmp, 1, {1, 8});
+        Brcb(spread, number, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
@@ -313,13 +313,13 @@ private:
         ResetMask();
         PipeBarrier<PIPE_V>();
         Exp(x, x, count);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        LocalTensor<float> spread_1 = rowSpreadBuf_1.Get<float>();
-        Brcb(spread_1, tmp_1, 1, {1, 8});
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        LocalTensor<float> spread2 = rowSpreadBuf2.Get<float>();
+        Brcb(spread2, number2, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
         PipeBarrier<PIPE_V>();
-        Div<float, false>(out, x, spread_1, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
+        Div<float, false>(out, x, spread2, MASK_PLACEHOLDER, 1, {1, 1, 0, 8, 8, 0});
         SetMaskNorm();
         ResetMask();
         outQueue.EnQue(out);
@@ -336,12 +336,12 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> numberBuf2;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf2;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
-    TBuf<TPosition::VECCALC> rowSpreadBuf_1;
+    TBuf<TPosition::VECCALC> rowSpreadBuf2;
     GlobalTensor<float> xGm;
     GlobalTensor<float> outGm;
     int64_t C = 0;

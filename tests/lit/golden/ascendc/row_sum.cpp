@@ -84,15 +84,15 @@ private:
             Duplicate(out, 0.0f, n);
         }
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
-        const int64_t lanes = C < LANES_B32 ? C : LANES_B32;
+        const int64_t head = C < LANES_B32 ? C : LANES_B32;
         for (int64_t c = LANES_B32; c < C; c += LANES_B32) {
             const int64_t left = C - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(x, x[c], x, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(x, x[c], x, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(out, x, lanes, n, 1, 1, stride);
+        WholeReduceSum(out, x, head, n, 1, 1, stride);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }

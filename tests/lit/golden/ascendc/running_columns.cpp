@@ -52,7 +52,7 @@ public:
         const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(carryBuf, STRIP * sizeof(float));
@@ -70,8 +70,8 @@ public:
             const int64_t firstColumn = first + column;
             Begin(width);
             for (int64_t row = 0; row < H; row += tileRows) {
-                const int64_t left_1 = H - row;
-                const int64_t n = left_1 < tileRows ? left_1 : tileRows;
+                const int64_t rowsLeft = H - row;
+                const int64_t n = rowsLeft < tileRows ? rowsLeft : tileRows;
                 CopyIn(width, firstColumn, row, n);
                 Compute(width, n);
                 CopyOut(width, firstColumn, row, n);
@@ -103,13 +103,13 @@ private:
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
+        const int64_t wholeBlocks = RoundUp<int64_t>(width, BLOCK_B32);
         for (int64_t r = 0; r < n; ++r) {
             const int64_t start = r * pitch;
             PipeBarrier<PIPE_V>();
             Add(carry, carry, x[start], width);
             PipeBarrier<PIPE_V>();
-            const int64_t whole = RoundUp<int64_t>(width, BLOCK_B32);
-            DataCopy(out[start], carry, whole);
+            DataCopy(out[start], carry, wholeBlocks);
         }
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);

@@ -14,6 +14,13 @@ constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other 
 constexpr int64_t TILE = 6400;     // most elements at once
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
+// A size in whole units.
+template <typename T>
+__aicore__ inline T RoundUp(T size, T unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
 class KernelRunningRows {
 public:
     __aicore__ inline KernelRunningRows() {}
@@ -91,10 +98,9 @@ private:
         LocalTensor<float> running = runningBuf.Get<float>();
         LocalTensor<float> shifted = shiftedBuf.Get<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
-        const int64_t countPlus7 = count + 7;
-        const int64_t whole = countPlus7 / BLOCK_B32 * BLOCK_B32;
+        const int64_t wholeBlocks = RoundUp<int64_t>(count, BLOCK_B32);
         PipeBarrier<PIPE_V>();
-        DataCopy(running[8], x, whole);
+        DataCopy(running[8], x, wholeBlocks);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], carry, 1);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
@@ -111,22 +117,20 @@ private:
         Gather(shifted, running, offsetsUnsigned, 16, count);
         PipeBarrier<PIPE_V>();
         Add(running[8], running[8], shifted, count);
-        const int64_t whole_1 = countPlus7 / 8 * 8;
         for (int64_t distance = 8; distance < count; distance *= 2) {
             const int64_t left = count - distance;
             PipeBarrier<PIPE_V>();
             Add(shifted, running[distance + 8], running[8], left);
             PipeBarrier<PIPE_V>();
-            DataCopy(running[distance + 8], shifted, whole_1 - distance);
+            DataCopy(running[distance + 8], shifted, wholeBlocks - distance);
         }
         PipeBarrier<PIPE_V>();
-        DataCopy(out, running[8], whole);
+        DataCopy(out, running[8], wholeBlocks);
         LocalTensor<int32_t> place = placeBuf.Get<int32_t>();
         const int32_t last = static_cast<int32_t>((count - 1) * 4);
-        const int64_t some = count < 1 ? count : 1;
-        Duplicate(place, last, some);
+        Duplicate(place, last, 1);
         PipeBarrier<PIPE_V>();
-        Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, some);
+        Gather(carry, running[8], place.ReinterpretCast<uint32_t>(), 0, 1);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }

@@ -3,12 +3,12 @@
  *
  * Signature  scattered_bfloat16_1(places, inRangeParts, N)
  *            int32_t places[N], float inRangeParts[48], int64_t N
- * Tiling     lanesBuf 256 + placesQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf_1 1856 + numberQueue 512 =
+ * Tiling     lanesBuf 256 + placesQueue 2 x 59392 + tmpBuf 59392 + maskBuf 1856 + maskBuf2 1856 + numberQueue 512 =
  *            182656 B of UB
  *
  * Signature  scattered_bfloat16_2(inRange, inRangeParts, N)
  *            float inRange[], float inRangeParts[48], int64_t N
- * Tiling     tmpBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
+ * Tiling     numberBuf 512 + partsQueue 2 x 256 + inRangeQueue 512 = 1536 B of UB
  *
  * Signature  scattered_bfloat16_3(x, places, y, inRange, faults, N)
  *            bfloat16_t x[N], int32_t places[N], bfloat16_t y[N], float inRange[], int64_t faults[6], int64_t N
@@ -52,7 +52,7 @@ public:
         pipe->InitBuffer(placesQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(maskBuf_1, TILE / 8);
+        pipe->InitBuffer(maskBuf2, TILE / 8);
         placesGm.SetGlobalBuffer((__gm__ int32_t*)places);
         pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -109,16 +109,16 @@ private:
         Compare(mask, tmp, places, CMPMODE::EQ, whole);
         PipeBarrier<PIPE_V>();
         Maxs(tmp, places, static_cast<int32_t>(N), count);
-        LocalTensor<uint8_t> mask_1 = maskBuf_1.Get<uint8_t>();
+        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask_1, tmp, places, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords = mask_1.ReinterpretCast<uint16_t>();
+        Compare(mask2, tmp, places, CMPMODE::EQ, whole);
+        LocalTensor<uint16_t> mask2Words = mask2.ReinterpretCast<uint16_t>();
         const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
         PipeBarrier<PIPE_V>();
-        Not(maskWords, maskWords, words);
-        LocalTensor<uint16_t> maskWords_1 = mask.ReinterpretCast<uint16_t>();
+        Not(mask2Words, mask2Words, words);
+        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
         PipeBarrier<PIPE_V>();
-        And(maskWords_1, maskWords_1, maskWords, words);
+        And(maskWords, maskWords, mask2Words, words);
         LocalTensor<float> placesFloat = places.ReinterpretCast<float>();
         Duplicate(placesFloat, 1.0f, count);
         Select(placesFloat, mask, placesFloat, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -153,7 +153,7 @@ private:
     TBuf<TPosition::VECCALC> lanesBuf;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> maskBuf_1;
+    TBuf<TPosition::VECCALC> maskBuf2;
     GlobalTensor<int32_t> placesGm;
     GlobalTensor<float> inRangePartsGm;
     int64_t N = 0;
@@ -178,10 +178,10 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR inRange, GM_ADDR inRangeParts, int64_t N)
     {
-        const int64_t quotient = CeilDiv<int64_t>(N, 128);
-        const int64_t least = quotient < 48 ? quotient : 48;
+        const int64_t groups = CeilDiv<int64_t>(N, 128);
+        const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
@@ -209,10 +209,10 @@ private:
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
         LocalTensor<float> inRange = inRangeQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
-        WholeReduceMin(tmp, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> number = numberBuf.Get<float>();
+        WholeReduceMin(number, parts, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Mins(inRange, tmp, 1.0f, 1);
+        Mins(inRange, number, 1.0f, 1);
         inRangeQueue.EnQue(inRange);
         partsQueue.FreeTensor(parts);
     }
@@ -227,7 +227,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> inRangeQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> numberBuf;
     GlobalTensor<float> inRangePartsGm;
     GlobalTensor<float> inRangeGm;
     int64_t blocks = 0;
@@ -261,13 +261,13 @@ public:
         convertedBf16 = convertedBf16Buf.Get<bfloat16_t>();
         eventSToV = pipe->FetchEventID<HardEvent::S_V>();
         eventVToS = pipe->FetchEventID<HardEvent::V_S>();
-        const float held = inRangeGm.GetValue(0);
-        held_1 = held != 0.0f;
+        const float inRangeValue = inRangeGm.GetValue(0);
+        holds = inRangeValue != 0.0f;
     }
 
     __aicore__ inline void Process()
     {
-        if (!held_1) {
+        if (!holds) {
             for (int64_t i = 0; i < N; ++i) {
                 const int64_t placesValue = static_cast<int64_t>(placesGm.GetValue(i));
                 if (static_cast<uint64_t>(placesValue < 0 ? placesValue + N : placesValue) >=
@@ -293,7 +293,6 @@ public:
             yGm.SetValue(chosen, convertedBf16.GetValue(0));
         }
         DataCacheCleanAndInvalid<bfloat16_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(yGm);
-        DataCacheCleanAndInvalid<int64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(faultsGm);
     }
 
 private:
@@ -309,7 +308,7 @@ private:
     TEventID eventSToV;
     TEventID eventVToS;
     int64_t N = 0;
-    bool held_1 = false;
+    bool holds = false;
 };
 
 extern "C" __global__ __aicore__ void scattered_bfloat16_3(GM_ADDR x, GM_ADDR places, GM_ADDR y, GM_ADDR inRange,

@@ -3,7 +3,7 @@
  *
  * Signature  single_column(p, q, R, C)
  *            float p[R, C], float q[R], int64_t R, int64_t C
- * Tiling     pQueue 2 x 8192 + qQueue 2 x 1024 + pBuf 1024 + pQueue_1 2 x 8192 = 35840 B of UB
+ * Tiling     pQueue 2 x 8192 + qQueue 2 x 1024 + pPackedBuf 1024 + pOutQueue 2 x 8192 = 35840 B of UB
  */
 #include "kernel_operator.h"
 
@@ -37,8 +37,8 @@ public:
         length = last - first;
         pipe->InitBuffer(pQueue, BUFFER_NUM, 2048 * sizeof(float));
         pipe->InitBuffer(qQueue, BUFFER_NUM, 256 * sizeof(float));
-        pipe->InitBuffer(pBuf, 256 * sizeof(float));
-        pipe->InitBuffer(pQueue_1, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(pPackedBuf, 256 * sizeof(float));
+        pipe->InitBuffer(pOutQueue, BUFFER_NUM, 2048 * sizeof(float));
         pGm.SetGlobalBuffer((__gm__ float*)p);
         qGm.SetGlobalBuffer((__gm__ float*)q);
     }
@@ -64,8 +64,8 @@ private:
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(p, pGm[firstRow * C], copy, noPad);
         LocalTensor<float> q = qQueue.AllocTensor<float>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
-        DataCopyPad(q, qGm[firstRow], copy_1, noPad);
+        const DataCopyExtParams copyQ{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
+        DataCopyPad(q, qGm[firstRow], copyQ, noPad);
         pQueue.EnQue(p);
         qQueue.EnQue(q);
     }
@@ -74,33 +74,33 @@ private:
     {
         LocalTensor<float> p = pQueue.DeQue<float>();
         LocalTensor<float> q = qQueue.DeQue<float>();
-        LocalTensor<float> p_1 = pQueue_1.AllocTensor<float>();
-        LocalTensor<float> p_2 = pBuf.Get<float>();
-        WholeReduceMax(p_2, p, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> pOut = pOutQueue.AllocTensor<float>();
+        LocalTensor<float> pPacked = pPackedBuf.Get<float>();
+        WholeReduceMax(pPacked, p, 1, n, 1, 1, 1, ReduceOrder::ORDER_ONLY_VALUE);
         PipeBarrier<PIPE_V>();
-        Muls(p_2, p_2, 2.0f, n);
+        Muls(pPacked, pPacked, 2.0f, n);
         PipeBarrier<PIPE_V>();
-        Add(q, p_2, q, n);
+        Add(q, pPacked, q, n);
         PipeBarrier<PIPE_V>();
-        Brcb(p_1, q, CeilDiv<int64_t>(n, 8), {1, 8});
-        pQueue_1.EnQue(p_1);
+        Brcb(pOut, q, CeilDiv<int64_t>(n, 8), {1, 8});
+        pOutQueue.EnQue(pOut);
         pQueue.FreeTensor(p);
         qQueue.FreeTensor(q);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
     {
-        LocalTensor<float> p = pQueue_1.DeQue<float>();
+        LocalTensor<float> pOut = pOutQueue.DeQue<float>();
         const DataCopyExtParams copy{static_cast<uint16_t>(n), sizeof(float), 0,
                                      static_cast<uint32_t>((C - 1) * sizeof(float)), 0};
-        DataCopyPad(pGm[firstRow * C + 1], p, copy);
-        pQueue_1.FreeTensor(p);
+        DataCopyPad(pGm[firstRow * C + 1], pOut, copy);
+        pOutQueue.FreeTensor(pOut);
     }
 
     TQue<TPosition::VECIN, BUFFER_NUM> pQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> qQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> pQueue_1;
-    TBuf<TPosition::VECCALC> pBuf;
+    TQue<TPosition::VECOUT, BUFFER_NUM> pOutQueue;
+    TBuf<TPosition::VECCALC> pPackedBuf;
     GlobalTensor<float> pGm;
     GlobalTensor<float> qGm;
     int64_t C = 0;

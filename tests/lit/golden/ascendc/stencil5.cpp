@@ -3,8 +3,8 @@
  *
  * Signature  stencil5(x, o, R, C)
  *            float x[R, C], float o[R, C], int64_t R, int64_t C
- * Tiling     xQueue 26624 + xQueue_1 26624 + xQueue_2 26624 + xQueue_3 26624 + xQueue_4 26624 + oQueue 2 x 26624 =
- *            186368 B of UB
+ * Tiling     xQueue 26624 + xAboveQueue 26624 + xBelowQueue 26624 + xLeftQueue 26624 + xRightQueue 26624 + oQueue 2 x
+ *            26624 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -44,14 +44,14 @@ public:
         const int64_t longest = columns < TILE ? columns : TILE;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue_1, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue_2, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue_3, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue_4, 1, TILE * sizeof(float));
+        pipe->InitBuffer(xAboveQueue, 1, TILE * sizeof(float));
+        pipe->InitBuffer(xBelowQueue, 1, TILE * sizeof(float));
+        pipe->InitBuffer(xLeftQueue, 1, TILE * sizeof(float));
+        pipe->InitBuffer(xRightQueue, 1, TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         oGm.SetGlobalBuffer((__gm__ float*)o);
@@ -64,8 +64,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < columns; column += piece) {
-                const int64_t left_1 = columns - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = columns - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);
@@ -76,54 +76,53 @@ public:
 private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
-        const int64_t columnPlus1 = column + 1;
+        const int64_t place = column + 1;
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const int64_t product = (firstRow + 1) * C;
-        const int64_t difference = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
+        const int64_t place2 = (firstRow + 1) * C;
+        const int64_t gap = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
-                                     static_cast<uint32_t>((C - width) * sizeof(float)),
-                                     static_cast<uint32_t>(difference), 0};
+                                     static_cast<uint32_t>((C - width) * sizeof(float)), static_cast<uint32_t>(gap), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[product + columnPlus1], copy, noPad);
-        LocalTensor<float> x_1 = xQueue_1.AllocTensor<float>();
-        DataCopyPad(x_1, xGm[firstRow * C + columnPlus1], copy, noPad);
-        LocalTensor<float> x_2 = xQueue_2.AllocTensor<float>();
-        DataCopyPad(x_2, xGm[(firstRow + 2) * C + columnPlus1], copy, noPad);
-        LocalTensor<float> x_3 = xQueue_3.AllocTensor<float>();
-        DataCopyPad(x_3, xGm[product + column], copy, noPad);
-        LocalTensor<float> x_4 = xQueue_4.AllocTensor<float>();
-        DataCopyPad(x_4, xGm[product + column + 2], copy, noPad);
+        DataCopyPad(x, xGm[place2 + place], copy, noPad);
+        LocalTensor<float> xAbove = xAboveQueue.AllocTensor<float>();
+        DataCopyPad(xAbove, xGm[firstRow * C + place], copy, noPad);
+        LocalTensor<float> xBelow = xBelowQueue.AllocTensor<float>();
+        DataCopyPad(xBelow, xGm[(firstRow + 2) * C + place], copy, noPad);
+        LocalTensor<float> xLeft = xLeftQueue.AllocTensor<float>();
+        DataCopyPad(xLeft, xGm[place2 + column], copy, noPad);
+        LocalTensor<float> xRight = xRightQueue.AllocTensor<float>();
+        DataCopyPad(xRight, xGm[place2 + column + 2], copy, noPad);
         xQueue.EnQue(x);
-        xQueue_1.EnQue(x_1);
-        xQueue_2.EnQue(x_2);
-        xQueue_3.EnQue(x_3);
-        xQueue_4.EnQue(x_4);
+        xAboveQueue.EnQue(xAbove);
+        xBelowQueue.EnQue(xBelow);
+        xLeftQueue.EnQue(xLeft);
+        xRightQueue.EnQue(xRight);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> x_1 = xQueue_1.DeQue<float>();
-        LocalTensor<float> x_2 = xQueue_2.DeQue<float>();
-        LocalTensor<float> x_3 = xQueue_3.DeQue<float>();
-        LocalTensor<float> x_4 = xQueue_4.DeQue<float>();
+        LocalTensor<float> xAbove = xAboveQueue.DeQue<float>();
+        LocalTensor<float> xBelow = xBelowQueue.DeQue<float>();
+        LocalTensor<float> xLeft = xLeftQueue.DeQue<float>();
+        LocalTensor<float> xRight = xRightQueue.DeQue<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
-        Add(x, x, x_1, total);
+        Add(x, x, xAbove, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_2, total);
+        Add(x, x, xBelow, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_3, total);
+        Add(x, x, xLeft, total);
         PipeBarrier<PIPE_V>();
-        Add(x, x, x_4, total);
+        Add(x, x, xRight, total);
         PipeBarrier<PIPE_V>();
-        Muls(o, x, 0.20000000298023224f, total);
+        Muls(o, x, 0.2f, total);
         oQueue.EnQue(o);
         xQueue.FreeTensor(x);
-        xQueue_1.FreeTensor(x_1);
-        xQueue_2.FreeTensor(x_2);
-        xQueue_3.FreeTensor(x_3);
-        xQueue_4.FreeTensor(x_4);
+        xAboveQueue.FreeTensor(xAbove);
+        xBelowQueue.FreeTensor(xBelow);
+        xLeftQueue.FreeTensor(xLeft);
+        xRightQueue.FreeTensor(xRight);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
@@ -137,10 +136,10 @@ private:
     }
 
     TQue<TPosition::VECIN, 1> xQueue;
-    TQue<TPosition::VECIN, 1> xQueue_1;
-    TQue<TPosition::VECIN, 1> xQueue_2;
-    TQue<TPosition::VECIN, 1> xQueue_3;
-    TQue<TPosition::VECIN, 1> xQueue_4;
+    TQue<TPosition::VECIN, 1> xAboveQueue;
+    TQue<TPosition::VECIN, 1> xBelowQueue;
+    TQue<TPosition::VECIN, 1> xLeftQueue;
+    TQue<TPosition::VECIN, 1> xRightQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> oQueue;
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;

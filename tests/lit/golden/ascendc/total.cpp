@@ -134,8 +134,8 @@ public:
 
     __aicore__ inline void Init(TPipe* pipe, GM_ADDR out, GM_ADDR outParts, int64_t N)
     {
-        const int64_t quotient = CeilDiv<int64_t>(N, 128);
-        const int64_t least = quotient < 48 ? quotient : 48;
+        const int64_t groups = CeilDiv<int64_t>(N, 128);
+        const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
         pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
         pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));

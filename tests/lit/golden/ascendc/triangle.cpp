@@ -3,7 +3,7 @@
  *
  * Signature  triangle(a, s, N)
  *            float a[N, N], float s[N], int64_t N
- * Tiling     tmpBuf 512 + lanesBuf 256 + aQueue 2 x 92160 + sQueue 512 = 185600 B of UB
+ * Tiling     numberBuf 512 + lanesBuf 256 + aQueue 2 x 92160 + sQueue 512 = 185600 B of UB
  */
 #include "kernel_operator.h"
 
@@ -22,7 +22,7 @@ public:
         this->N = N;
         id = GetBlockIdx();
         blocks = GetBlockNum();
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
@@ -81,11 +81,11 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> s = sQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
+        WholeReduceSum(number, lanes, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        Sqrt(s, tmp, 1);
+        Sqrt(s, number, 1);
         sQueue.EnQue(s);
     }
 
@@ -99,7 +99,7 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
     TQue<TPosition::VECOUT, 1> sQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
+    TBuf<TPosition::VECCALC> numberBuf;
     TBuf<TPosition::VECCALC> lanesBuf;
     GlobalTensor<float> aGm;
     GlobalTensor<float> sGm;

@@ -49,7 +49,7 @@ public:
         const int64_t longest = H < STRIP ? H : STRIP;
         piece = longest > 1 ? longest : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         turnedPitch = RoundUp<int64_t>(tileRows, BLOCK_B32);
@@ -69,8 +69,8 @@ public:
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             for (int64_t column = 0; column < H; column += piece) {
-                const int64_t left_1 = H - column;
-                const int64_t width = left_1 < piece ? left_1 : piece;
+                const int64_t rest = H - column;
+                const int64_t width = rest < piece ? rest : piece;
                 CopyIn(n, firstRow, column, width);
                 Compute(n);
                 CopyOut(n, firstRow, column, width);

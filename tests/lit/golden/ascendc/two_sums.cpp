@@ -3,12 +3,12 @@
  *
  * Signature  two_sums_1(a, x, y, M, N)
  *            float a[M, N], float x[N], float y[M], int64_t M, int64_t N
- * Tiling     aQueue 2 x 55296 + xQueue 2 x 8160 + tmpBuf 55296 + yQueue 2 x 1024 + tmpBuf_1 1024 = 185280 B of UB
+ * Tiling     aQueue 2 x 55296 + xQueue 2 x 8160 + tmpBuf 55296 + yQueue 2 x 1024 + perRowBuf 1024 = 185280 B of UB
  *
  * Signature  two_sums_2(a, x, y, M, N)
  *            float a[M, N], float x[N], float y[M], int64_t M, int64_t N
- * Tiling     tmpBuf 512 + tmpBuf_1 512 + lanesBuf 256 + lanesBuf_1 256 + aQueue 2 x 45056 + xQueue 2 x 45056 + yQueue
- *            512 = 182272 B of UB
+ * Tiling     numberBuf 512 + numberBuf2 512 + lanesBuf 256 + lanesBuf2 256 + aQueue 2 x 45056 + xQueue 2 x 45056 +
+ *            yQueue 512 = 182272 B of UB
  */
 #include "kernel_operator.h"
 
@@ -52,7 +52,7 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, 256 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         yGm.SetGlobalBuffer((__gm__ float*)y);
@@ -79,8 +79,8 @@ private:
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[firstRow * N], copy, noPad);
         LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(N * sizeof(float)), 0, 0, 0};
-        DataCopyPad(x, xGm, copy_1, noPad);
+        const DataCopyExtParams copyX{1, static_cast<uint32_t>(N * sizeof(float)), 0, 0, 0};
+        DataCopyPad(x, xGm, copyX, noPad);
         aQueue.EnQue(a);
         xQueue.EnQue(x);
     }
@@ -101,29 +101,29 @@ private:
         if (empty) {
             Duplicate(y, 0.0f, n);
         }
-        const int64_t lanes = N < LANES_B32 ? N : LANES_B32;
+        const int64_t head = N < LANES_B32 ? N : LANES_B32;
         for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(tmp, tmp[c], tmp, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(tmp, tmp[c], tmp, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(y, tmp, lanes, n, 1, 1, stride);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
+        WholeReduceSum(y, tmp, head, n, 1, 1, stride);
+        LocalTensor<float> perRow = perRowBuf.Get<float>();
         if (empty) {
-            Duplicate(tmp_1, 0.0f, n);
+            Duplicate(perRow, 0.0f, n);
         }
         for (int64_t c = LANES_B32; c < N; c += LANES_B32) {
             const int64_t left = N - c;
-            const int64_t lanes_1 = left < LANES_B32 ? left : LANES_B32;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
             PipeBarrier<PIPE_V>();
-            Add(a, a[c], a, lanes_1, n, {1, 1, 1, stride, stride, stride});
+            Add(a, a[c], a, lanes, n, {1, 1, 1, stride, stride, stride});
         }
         PipeBarrier<PIPE_V>();
-        WholeReduceSum(tmp_1, a, lanes, n, 1, 1, stride);
+        WholeReduceSum(perRow, a, head, n, 1, 1, stride);
         PipeBarrier<PIPE_V>();
-        Sub(y, y, tmp_1, n);
+        Sub(y, y, perRow, n);
         yQueue.EnQue(y);
         aQueue.FreeTensor(a);
         xQueue.FreeTensor(x);
@@ -141,7 +141,7 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> yQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> perRowBuf;
     GlobalTensor<float> aGm;
     GlobalTensor<float> xGm;
     GlobalTensor<float> yGm;
@@ -179,10 +179,10 @@ public:
         const int64_t last = stop < M ? stop : M;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(tmpBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf_1, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
         pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
-        pipe->InitBuffer(lanesBuf_1, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TWO_SUMS_2_TILE * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TWO_SUMS_2_TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
@@ -211,8 +211,8 @@ private:
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
         Duplicate(lanes, 0.0f, LANES_B32);
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        Duplicate(lanes_1, 0.0f, LANES_B32);
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        Duplicate(lanes2, 0.0f, LANES_B32);
         PipeBarrier<PIPE_V>();
     }
 
@@ -240,10 +240,10 @@ private:
         Add<float, false>(lanes, x, lanes, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, count);
-        Add<float, false>(lanes_1, a, lanes_1, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
+        Add<float, false>(lanes2, a, lanes2, MASK_PLACEHOLDER, 1, {1, 1, 1, 0, 8, 0});
         SetMaskNorm();
         ResetMask();
         PipeBarrier<PIPE_V>();
@@ -254,14 +254,14 @@ private:
     __aicore__ inline void Combine()
     {
         LocalTensor<float> y = yQueue.AllocTensor<float>();
-        LocalTensor<float> tmp = tmpBuf.Get<float>();
+        LocalTensor<float> number = numberBuf.Get<float>();
         LocalTensor<float> lanes = lanesBuf.Get<float>();
-        WholeReduceSum(tmp, lanes, LANES_B32, 1, 1, 1, 8);
-        LocalTensor<float> tmp_1 = tmpBuf_1.Get<float>();
-        LocalTensor<float> lanes_1 = lanesBuf_1.Get<float>();
-        WholeReduceSum(tmp_1, lanes_1, LANES_B32, 1, 1, 1, 8);
+        WholeReduceSum(number, lanes, LANES_B32, 1, 1, 1, 8);
+        LocalTensor<float> number2 = numberBuf2.Get<float>();
+        LocalTensor<float> lanes2 = lanesBuf2.Get<float>();
+        WholeReduceSum(number2, lanes2, LANES_B32, 1, 1, 1, 8);
         PipeBarrier<PIPE_V>();
-        Sub(y, tmp, tmp_1, 1);
+        Sub(y, number, number2, 1);
         yQueue.EnQue(y);
     }
 
@@ -276,10 +276,10 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> yQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf_1;
+    TBuf<TPosition::VECCALC> numberBuf;
+    TBuf<TPosition::VECCALC> numberBuf2;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> lanesBuf_1;
+    TBuf<TPosition::VECCALC> lanesBuf2;
     GlobalTensor<float> aGm;
     GlobalTensor<float> xGm;
     GlobalTensor<float> yGm;

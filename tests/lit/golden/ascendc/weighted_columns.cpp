@@ -53,7 +53,7 @@ public:
         const int64_t strip = length < STRIP ? length : STRIP;
         piece = strip > 1 ? strip : 1;
         const int64_t parts = CeilDiv<int64_t>(piece, BLOCK_B32);
-        pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
+        pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(yQueue, BUFFER_NUM, STRIP * sizeof(float));
@@ -76,8 +76,8 @@ public:
             LoadStart(width, firstColumn);
             Start(width, y);
             for (int64_t row = 0; row < R; row += tileRows) {
-                const int64_t left_1 = R - row;
-                const int64_t n = left_1 < tileRows ? left_1 : tileRows;
+                const int64_t rowsLeft = R - row;
+                const int64_t n = rowsLeft < tileRows ? rowsLeft : tileRows;
                 CopyIn(width, firstColumn, row, n);
                 Compute(width, y, n);
             }
@@ -99,8 +99,8 @@ private:
     __aicore__ inline void Start(int64_t width, const LocalTensor<float>& y)
     {
         LocalTensor<float> yOld = yOldQueue.DeQue<float>();
-        const int64_t whole = RoundUp<int64_t>(width, BLOCK_B32);
-        DataCopy(y, yOld, whole);
+        const int64_t wholeBlocks = RoundUp<int64_t>(width, BLOCK_B32);
+        DataCopy(y, yOld, wholeBlocks);
         yOldQueue.FreeTensor(yOld);
     }
 
@@ -113,8 +113,8 @@ private:
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[row * C + firstColumn], copy, noPad);
         LocalTensor<float> w = wQueue.AllocTensor<float>();
-        const DataCopyExtParams copy_1{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
-        DataCopyPad(w, wGm[row], copy_1, noPad);
+        const DataCopyExtParams copyW{1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0};
+        DataCopyPad(w, wGm[row], copyW, noPad);
         aQueue.EnQue(a);
         wQueue.EnQue(w);
     }
