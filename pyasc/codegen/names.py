@@ -45,13 +45,16 @@ _TYPES = frozenset(
 _VARIABLES = frozenset("fault failure begin end data captured".split())
 """What functions of the processor have besides."""
 
-_FUNCTIONS = frozenset(
+_MATH = frozenset(
     """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma
     fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma gamma llrint llround log log10 log1p log2 logb lrint lround
     modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc
-    y0 y1 yn abs labs llabs div ldiv index rindex main malloc calloc realloc free printf puts memcpy memset memmove
-    memcmp""".split()
+    y0 y1 yn""".split()
 )
+_FUNCTIONS = frozenset(
+    """abs labs llabs div ldiv index rindex main malloc calloc realloc free printf puts memcpy memset memmove
+    memcmp""".split()
+) | {f"{name}{suffix}" for name in _MATH for suffix in ("", "f", "l")}
 """Functions that compilers know the meaning of, which generated code may call."""
 
 _LIBRARY = frozenset(

@@ -9,13 +9,14 @@ becomes
     %inf = arith.constant {value = inf} : f32
     %y = arith.eq %size, %inf
 
-float16 and bfloat16 are computed in float32 and rounded once.
+float16 and bfloat16 are computed in float32 and rounded once. What of it is the same for all elements goes in front of
+the loop: the host computes it, or else the scalar unit once.
 """
 
 from __future__ import annotations
 
-from pyasc.ir.core import Builder, Value
-from pyasc.ir.dialects import arith
+from pyasc.ir.core import Block, Builder, Value
+from pyasc.ir.dialects import arith, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import bf16, f16, f32
 from pyasc.ir.types import dtype_of
@@ -41,9 +42,29 @@ class ExpandFunctions(FunctionPass):
         """Look at every elementwise operation."""
         found = [op for op in func.walk() if isinstance(op, arith.Elementwise) and _has_recipe(op)]
         for op in found:
+            block = op.parent
+            assert block is not None
             _expand(op)
             context.count("functions spelt out")
+            _hoist(block)
         return bool(found)
+
+
+def _hoist(block: Block) -> None:
+    """Move what a block computes from outside alone in front of the loops around it."""
+    around = block.parent_op
+    while isinstance(around, (st.Apply, scf.For)) and around.parent is not None:
+        inside = set(block.args)
+        for op in [each for each in block if not isinstance(each, arith.Constant)]:
+            if isinstance(op, (arith.Elementwise, arith.Cast)) and inside.isdisjoint(op.operands):
+                constants = [
+                    value.op for value in op.operands if value.op is not None and value.block is block
+                ]
+                for each in (*dict.fromkeys(constants), op):
+                    around.parent.insert_before(around, each)
+            else:
+                inside.update(op.results)
+        block, around = around.parent, around.parent.parent_op
 
 
 def _has_recipe(op: arith.Elementwise) -> bool:

@@ -21,7 +21,7 @@ goto inline int long mutable namespace new operator private public register rest
 switch template this throw typedef typename union unsigned using virtual void volatile xor _Bool""".split()
 LIBRARY = """std main errno stdin stdout stderr int8_t uint32_t size_t printf exp memcpy y0 y1 j0 j1 jn index gamma sqrt
 malloc free read write time signal environ NULL EOF INFINITY NAN M_PI linux unix i386 __FILE__ __LINE__ assert offsetof
-isnan signbit exit round abs""".split()
+isnan signbit exit round abs powf sinf fabsl""".split()
 VENDOR = """half bfloat16_t float16_t GM_ADDR AscendC TPipe TQue TBuf LocalTensor GlobalTensor DataCopyParams Shape BT
 Add Exp DataCopy PipeBarrier SetFlag block_idx get_block_idx set_flag vadd event_t ASCEND_IS_AIC
 KERNEL_TASK_TYPE_DEFAULT MASK_PLACEHOLDER DataCopyPadParams""".split()

@@ -44,6 +44,8 @@ def literal(value: bool | int | float, dtype: DType) -> Expr:
     text = _float(float(value)) if dtype.is_float else str(int(value))
     # The number behind the sign of the least int32 does not fit, so it would be a long one.
     least = dtype is dtypes.i32 and value == -(1 << 31)
+    if dtype is dtypes.u64 and value >= 1 << 63:
+        text += "U"
     if dtype in (dtypes.f32, dtypes.i32, dtypes.i64, dtypes.u64) and not least:
         return Expr(text, UNARY if text.startswith("-") else PRIMARY)
     return converted(Expr(text), dtypes.f32 if dtype.is_float else dtypes.i64, dtype)

@@ -263,7 +263,7 @@ class ScalarLowering:
             return at.value(arith.Cast.to(made, dtype), name) if narrow else made
         if fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
             return self._one_element(fn, args, dtype, at, name)
-        if dtype is dtypes.bf16 or (dtype is dtypes.f16 and fn in _SCALAR_FLOAT):
+        if dtype is dtypes.bf16 or (dtype is dtypes.f16 and fn in (*_SCALAR_FLOAT, "rsqrt")):
             made = self._function(fn, [self._casted(arg, dtypes.f32, at) for arg in args], at)
             return made if dtype_of(made.type) is dtypes.i1 else self._casted(made, dtype, at, name)
         if fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
@@ -324,7 +324,7 @@ class ScalarLowering:
         if source is dtypes.f32 and target.is_integer and target.bits < 32:
             return self._clamped(self._convert(value, dtypes.i32, "CAST_TRUNC", at), target, at, name)
         if source.is_float and target.is_integer:
-            raise refuse(f"a cast of one {source} number to {target}", at.loc)
+            return self._unsigned(value, target, at, name)
         return at.value(arith.Cast.to(value, target), name)
 
     def _widened(self, value: Value, at: Builder) -> Value:
@@ -332,6 +332,27 @@ class ScalarLowering:
         if dtype_of(value.type) is dtypes.bf16:
             return at.value(arith.Cast.to(value, dtypes.f32))
         return self._convert(value, dtypes.f32, "CAST_NONE", at)
+
+    def _unsigned(self, value: Value, target: DType, at: Builder, name: str) -> Value:
+        """A float32 as a wide unsigned integer, by way of an int64; from 2**63 on it is half the range and a rest."""
+
+        def call(fn: str, *args: Value) -> Value:
+            return at.value(arith.Elementwise(fn=fn, args=args))
+
+        value = call("maximum", value, at.value(arith.Constant.of(0.0, dtypes.f32)))
+        if target is dtypes.u32:
+            whole = self._convert(value, dtypes.i64, "CAST_TRUNC", at)
+            most = at.value(arith.Constant.of((1 << 32) - 1, dtypes.i64))
+            return at.value(arith.Cast.to(call("minimum", whole, most), target), name)
+        half = at.value(arith.Constant.of(2.0**63, dtypes.f32))
+        beyond = call("ge", value, half)
+        rest = self._convert(
+            call("select", beyond, call("sub", value, half), value), dtypes.i64, "CAST_TRUNC", at
+        )
+        taken, none = (at.value(arith.Constant.of(number, target)) for number in (1 << 63, 0))
+        made = call("add", at.value(arith.Cast.to(rest, target)), call("select", beyond, taken, none))
+        made.name = name
+        return made
 
     def _clamped(self, value: Value, target: DType, at: Builder, name: str) -> Value:
         low = 0 if target.kind == "u" else -(1 << (target.bits - 1))

@@ -122,6 +122,8 @@ def polynomial(square: Number, coefficients: Sequence[float]) -> Number:
 def sign(x: Number) -> Number:
     """-1, 0 or 1; NaN stays."""
     zero = x.constant(0.0)
+    if dtype_of(x.value.type).kind == "u":
+        return (x > 0).where(x.constant(1.0), zero)
     return (x > 0.0).where(x.constant(1.0), (x < 0.0).where(x.constant(-1.0), x.equals(0.0).where(zero, x)))
 
 

@@ -174,7 +174,9 @@ def _is_nothing(op: st.Apply, high: AffineExpr) -> bool:
     used = [symbol for symbol, factor in zip(op.symbols, high.symbols, strict=False) if factor]
     if any(integer_of(symbol) is None for symbol in used):
         return False
-    return high.constant + sum(factor * number for factor, number in zip(high.symbols, known, strict=False)) <= 0
+    return (
+        high.constant + sum(factor * number for factor, number in zip(high.symbols, known, strict=False)) <= 0
+    )
 
 
 def _whole(ref: Value) -> bool:
