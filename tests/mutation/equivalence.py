@@ -54,18 +54,38 @@ def _repeat_in_counter_mode(mutant: Mutant) -> bool:
     return before is not None and after is not None and (before[1], before[2]) == (after[1], after[2])
 
 
+_WHOLE_CACHE = re.compile(r" *DataCacheCleanAndInvalid<\w+, CacheLine::ENTIRE_DATA_CACHE")
+
+
 def _another_write_back(mutant: Mutant) -> bool:
     """A write-back of the whole cache, beside another one."""
-    whole = "DataCacheCleanAndInvalid<\\w+, CacheLine::ENTIRE_DATA_CACHE"
     lines = mutant.text.split("\n")
     beside = lines[mutant.line - 2], lines[mutant.line]
-    return bool(re.match(whole, mutant.before)) and any(re.match(whole, line.strip()) for line in beside)
+    return bool(_WHOLE_CACHE.match(mutant.before)) and any(map(_WHOLE_CACHE.match, beside))
+
+
+def _write_back_of_nothing(mutant: Mutant) -> bool:
+    """A write-back of the whole cache in a kernel that has another one after all that it writes through the cache."""
+    lines = mutant.text.split("\n")
+    start = max(i for i in range(mutant.line) if i == 0 or lines[i].startswith("class "))
+    stop = next(
+        (i for i in range(mutant.line, len(lines)) if lines[i].startswith(("class ", "extern "))), len(lines)
+    )
+    dirty = False
+    for line in lines[start:stop]:
+        if dirty and not line.strip().endswith(";"):
+            return False
+        dirty = (dirty or ".SetValue(" in line) and not _WHOLE_CACHE.match(line)
+        if dirty and "return" in line:
+            return False
+    return bool(_WHOLE_CACHE.match(mutant.before)) and not dirty
 
 
 _REASONS = (
     (_only_repeat_stride_of_one_brcb, "the stride leads from repeat to repeat, and there is one"),
     (_repeat_in_counter_mode, "in counter mode the repeat is not used"),
     (_another_write_back, "the line beside it writes the whole cache back"),
+    (_write_back_of_nothing, "all that the cache holds has been written back before"),
     (_only_stride_of_one_block, "strides lead from block to block, and there is one"),
     (_only_stride_of_one_repeat, "the stride leads from repeat to repeat, and there is one"),
 )

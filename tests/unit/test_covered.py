@@ -69,6 +69,15 @@ def branches(x: asc.float32[N], y: asc.float32[N]):
 
 
 @asc.kernel
+def merged(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        if x[i] > 0.0:
+            y[i] = asc.sqrt(x[i])
+        else:
+            y[i] = x[i] * 2.0
+
+
+@asc.kernel
 def in_steps(u: asc.float32[N], v: asc.float32[N], steps: int):
     for _ in range(steps):
         for i in asc.parallel_for(1, N - 1):
@@ -102,7 +111,8 @@ def sliced(x: asc.float32[N, M], y: asc.float32[N, M]):
         (backwards, ["y[0:N - 1]"]),
         (tiled, ["y[0:128] unread"]),
         (pairs, ["y[0:N, 0:1] unread", "y[0:N, 1:2] unread"]),
-        (branches, ["y[0:N] unread"]),
+        (branches, ["y[0:N]"]),
+        (merged, ["y[0:N] unread"]),
         (in_steps, ["v[1:N - 1] if steps > 0", "u[1:N - 1] if steps > 0"]),
         (summed, ["y[0:N] if M > 0"]),
         (returned, ["out[0:N] unread"]),

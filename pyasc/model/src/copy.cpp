@@ -219,6 +219,17 @@ void write_pads(const View& dst, const Rows& local, uint32_t lead, uint32_t body
     }
 }
 
+// Lengths and strides of DataCopyPad are in bytes. Assumed: a row that begins or ends inside an element is a mistake.
+void check_whole_elements(const AscendC::DataCopyExtParams& p, uint32_t gm_stride, uint32_t esize, int pipe, Loc loc)
+{
+    const bool apart = p.blockCount > 1 && (uint64_t(p.blockLen) + gm_stride) % esize != 0;
+    if (launch->check && (p.blockLen % esize != 0 || apart)) {
+        report("parameter", loc, pipe, nullptr, 0, 0,
+               "rows of %u bytes, %llu bytes from one to the next, hold parts of elements of %u bytes", p.blockLen,
+               static_cast<unsigned long long>(uint64_t(p.blockLen) + gm_stride), esize);
+    }
+}
+
 }  // namespace
 
 void copy_pad_in(const View& dst, const GmView& src, const AscendC::DataCopyExtParams& p, const Padding& pad, Loc loc)
@@ -245,6 +256,7 @@ void copy_pad_in(const View& dst, const GmView& src, const AscendC::DataCopyExtP
     if (!ok || p.blockCount == 0 || p.blockLen == 0) {
         return;
     }
+    check_whole_elements(p, p.srcStride, esize, route.pipe, loc);
     const uint32_t row = round32(left + p.blockLen + right);
     const Rows local{UB, dst.addr, p.blockCount, row, row + p.dstStride * 32};
     move_in(dst, local, left, src, {0, p.blockCount, p.blockLen, uint64_t(p.blockLen) + p.srcStride}, route.pipe, loc);
@@ -270,6 +282,7 @@ void copy_pad_out(const GmView& dst, const View& src, const AscendC::DataCopyExt
     if (!ok || p.blockCount == 0 || p.blockLen == 0) {
         return;
     }
+    check_whole_elements(p, p.dstStride, dtype_bytes(src.dtype), PIPE_MTE3, loc);
     move_out(dst, {0, p.blockCount, p.blockLen, uint64_t(p.blockLen) + p.dstStride}, src,
              {UB, src.addr, p.blockCount, p.blockLen, round32(p.blockLen) + p.srcStride * 32}, loc);
 }

@@ -22,7 +22,7 @@ from pyasc.ir.record import Record, changed
 from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
-from pyasc.passes.analysis.effects import is_local, read_refs, root_of
+from pyasc.passes.analysis.effects import is_local, read_refs, root_of, written_refs
 
 _ONE = sizes.constant(1)
 
@@ -266,11 +266,14 @@ def _rank(ref: Value) -> int:
 
 
 def _reads(op: Operation) -> list[Value]:
-    """The refs that an operation itself reads; what it does not write of an output is not read for that."""
-    if not isinstance(op, st.Apply):
-        return read_refs(op)
-    kept = op.outputs if op.guarded else [op.outputs[k] for k in op.combined if not op.inits]
-    return [*op.inputs, *kept]
+    """The refs whose elements an operation itself reads, or has to read to keep them where it may not write."""
+    found = [*op.inputs] if isinstance(op, st.Apply) else read_refs(op)
+    if any(isinstance(each, (scf.If, scf.While)) for each in op.ancestors()):
+        return [*found, *written_refs(op)]
+    if isinstance(op, st.Apply):
+        kept = range(len(op.outputs)) if op.guarded else () if op.inits else op.combined
+        found += [op.outputs[k] for k in kept]
+    return found
 
 
 def _may_be_kept(value: Value, root: Value) -> bool:

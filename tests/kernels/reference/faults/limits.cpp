@@ -9,6 +9,22 @@ extern "C" __global__ __aicore__ void pad_row(GM_ADDR x, GM_ADDR y, GM_ADDR o, G
     DataCopyPad(v.a, Gm<float>(x), DataCopyExtParams{1, FAULT(2097152, 64), 0, 0, 0}, DataCopyPadExtParams<float>());  // expect: parameter
 }
 
+// rule: assumed: a copy ends behind a whole element
+extern "C" __global__ __aicore__ void pad_part(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    Vectors v;
+    DataCopyPad(v.a, Gm<float>(x), DataCopyExtParams{1, FAULT(62, 64), 0, 0, 0}, DataCopyPadExtParams<float>());  // expect: parameter
+}
+
+// rule: assumed: rows of a copy begin at whole elements
+extern "C" __global__ __aicore__ void pad_between(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
+{
+    Vectors v;
+    v.Load(x, y);
+    Sync<HardEvent::V_MTE3>();
+    DataCopyPad(Gm<float>(o), v.a, DataCopyExtParams{2, 64, 0, FAULT(1, 4), 0});  // expect: parameter
+}
+
 // rule: api.md 2: the padding value of 64-bit types is 0
 extern "C" __global__ __aicore__ void pad_value(GM_ADDR x, GM_ADDR y, GM_ADDR o, GM_ADDR w)
 {
