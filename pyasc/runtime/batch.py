@@ -34,7 +34,11 @@ def compile(kernels: Iterable[Kernel | tuple[Any, ...]], *, jobs: int | None = N
     device = current_device()
     requests = _specialised(kernels, device)
     units = _split(requests, jobs or len(os.sched_getaffinity(0)))
-    for unit, launchers in zip(units, _build(units, device), strict=True):
+    from pyasc.frontend.depth import deep_recursion
+
+    with deep_recursion():
+        built = _build(units, device)
+    for unit, launchers in zip(units, built, strict=True):
         for (kernel, specialisation), launcher in zip(unit, launchers, strict=True):
             kernel.adopt(device, specialisation, launcher)
 

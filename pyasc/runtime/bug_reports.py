@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyasc import knobs
-from pyasc.ir.diagnostics import InternalError
+from pyasc.ir.diagnostics import Diagnostic, InternalError, compile_error
 
 if TYPE_CHECKING:
     from pyasc.runtime.kernel import Kernel
@@ -32,9 +32,22 @@ def is_bug(error: BaseException) -> bool:
 
 @contextmanager
 def reporting_bugs(kernel: Kernel, types: Any = ()) -> Iterator[None]:
-    """Turns a mistake in pyasc that happens inside into an InternalError that names a reproducer."""
+    """Turns a mistake in pyasc that happens inside into an InternalError that names a reproducer.
+
+    Raises CompileError where a kernel nests more deeply than the stack allows.
+    """
+    from pyasc.frontend.depth import deep_recursion
+
     try:
-        yield
+        with deep_recursion():
+            yield
+    except RecursionError:
+        source = kernel.source_code
+        what = f"`{source.name}` nests too deeply, or computes too long a chain of values"
+        loc = source.location(source.node)
+        raise compile_error(
+            Diagnostic("PA0702", what, loc, hint="write the repeated part as a loop")
+        ) from None
     except Exception as error:
         if not is_bug(error) or (isinstance(error, InternalError) and error.report is not None):
             raise
