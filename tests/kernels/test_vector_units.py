@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pyasc as asc
+from pyasc.runtime.host import processor
 from tests.compilers import needs_compiler
 
 pytestmark = needs_compiler
@@ -110,3 +114,100 @@ def test_texts_are_for_the_unit_that_is_asked_for(monkeypatch: pytest.MonkeyPatc
     for unit, tile in zip(UNITS, tiles, strict=True):
         monkeypatch.setenv("PYASC_VECTORS", unit)
         assert f"pa_tile<pa_vec<float, {tile} " in asc.kernel(product).source("cpu")
+
+
+def softmax(x: asc.float32[M, N], y: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        largest = -float("inf")
+        for j in range(N):
+            largest = max(largest, x[i, j])
+        total = 0.0
+        for j in range(N):
+            total += asc.exp(x[i, j] - largest)
+        for j in range(N):
+            y[i, j] = asc.exp(x[i, j] - largest) / total
+
+
+def sums(x: asc.float32[M, N], y: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        running = 0.0
+        for j in range(N):
+            running += x[i, j]
+            y[i, j] = running
+
+
+def steps(x: asc.float32[M, N], y: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        for j in range(N):
+            z = x[i, j]
+            count = 0
+            while z * z < 30.0 and count < 20:
+                z = z * z - 1.2
+                count += 1
+            y[i, j] = count
+
+
+def mixed(x: asc.float32[M, N], y: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        for j in range(N):
+            wide = asc.float64(x[i, j]) * 1.1
+            small = asc.int8(x[i, j] * 20.0)
+            y[i, j] = asc.log(wide * wide + 1.0) if small > 3 else small * x[i, j]
+
+
+def extremes(x: asc.float32[M, N], y: asc.float32[M, N]):
+    for i in asc.parallel_for(M):
+        best = 0
+        low = x[i, 0]
+        for j in range(N):
+            if x[i, j] > x[i, best]:
+                best = j
+            low = asc.minimum(low, x[i, j])
+        for j in range(N):
+            y[i, j] = best * 0.5 + low
+
+
+NARROW = """#!/bin/sh
+for word in "$@"; do
+  shift
+  case $word in
+    -march=native) set -- "$@" -march=x86-64-v3 ;;
+    -mprefer-vector-width=*) ;;
+    *) set -- "$@" "$word" ;;
+  esac
+done
+exec g++ "$@"
+"""
+
+
+def _built_by(compiler: Path | None) -> dict[str, asc.Kernel]:
+    with pytest.MonkeyPatch.context() as patch:
+        if compiler is not None:
+            patch.setenv("PYASC_CXX", str(compiler))
+            patch.setenv("PYASC_VECTORS", "32x16")
+        kernels = {
+            each.__name__: asc.kernel(each) for each in (softmax, sums, steps, mixed, extremes, product)
+        }
+        with asc.device("cpu"):
+            asc.compile(list(kernels.values()))
+    return kernels
+
+
+@pytest.mark.skipif(
+    not processor().has("avx512f") or shutil.which("g++") is None,
+    reason="compares two widths of vectors of x86",
+)
+def test_kernels_for_a_processor_with_narrower_vectors(tmp_path: Path) -> None:
+    compiler = tmp_path / "narrow-g++"
+    compiler.write_text(NARROW)
+    os.chmod(compiler, 0o755)
+    wide, narrow = _built_by(None), _built_by(compiler)
+    for name, kernel in wide.items():
+        for size in (1, 7, 16, 33, 255, 1000):
+            x = np.random.default_rng(size).standard_normal((3, size)).astype(np.float32)
+            x[0, 0], x[1, size // 2] = -0.0, 3.0
+            given = [x, np.ascontiguousarray(x.T)] if name == "product" else [x]
+            results = [np.full((3, 3) if name == "product" else x.shape, 7, np.float32) for _ in range(2)]
+            kernel(*given, results[0])
+            narrow[name](*given, results[1])
+            assert results[0].tobytes() == results[1].tobytes(), (name, size)

@@ -29,11 +29,19 @@
 #endif
 #endif
 
+// A vector that no register holds, as two that may: compilers keep a vector type of such a size in memory.
+template <class H> struct pa_halves { H low, high; };
+template <class V> struct pa_is_wide { static constexpr bool value = false; };
+template <class H> struct pa_is_wide<pa_halves<H>> { static constexpr bool value = true; };
+
 // pa_vec<T, n>: n lanes of T, n a power of two. pa_native<T>: as many lanes as fill a register.
-template <class T, int n> struct pa_vec_of {
+template <class T, int n, bool wide> struct pa_vec_of {
   typedef T type __attribute__((vector_size(n * sizeof(T))));
 };
-template <class T, int n> using pa_vec = typename pa_vec_of<T, n>::type;
+template <class T, int n> struct pa_vec_of<T, n, true> {
+  typedef pa_halves<typename pa_vec_of<T, n / 2, (n / 2 * (int)sizeof(T) > PA_VEC_BYTES)>::type> type;
+};
+template <class T, int n> using pa_vec = typename pa_vec_of<T, n, (n * (int)sizeof(T) > PA_VEC_BYTES)>::type;
 template <class T> struct pa_native_lanes { static constexpr int value = PA_VEC_BYTES / (int)sizeof(T); };
 template <class T> using pa_native = pa_vec<T, pa_native_lanes<T>::value>;
 
@@ -50,15 +58,45 @@ template <class V> struct pa_shape<V, typename pa_void<decltype(V{}[0])>::type> 
   static constexpr int lanes = (int)(sizeof(V) / sizeof(element));
   typedef pa_vec<typename pa_int_of_size<sizeof(element)>::s, lanes> mask;
 };
+template <class H> struct pa_shape<pa_halves<H>> {
+  typedef typename pa_shape<H>::element element;
+  static constexpr int lanes = 2 * pa_shape<H>::lanes;
+  typedef pa_halves<typename pa_shape<H>::mask> mask;
+};
+template <class V> using pa_half = pa_vec<typename pa_shape<V>::element, pa_shape<V>::lanes / 2>;
+
+#define PA_ON_HALVES(op)                                                                                       \
+  template <class H> PA_FN pa_halves<H> operator op(pa_halves<H> a, pa_halves<H> b) {                          \
+    return {a.low op b.low, a.high op b.high};                                                                 \
+  }                                                                                                            \
+  template <class H> PA_FN pa_halves<H> operator op(pa_halves<H> a, typename pa_shape<H>::element b) {         \
+    return {a.low op b, a.high op b};                                                                          \
+  }                                                                                                            \
+  template <class H> PA_FN pa_halves<H> operator op(typename pa_shape<H>::element a, pa_halves<H> b) {         \
+    return {a op b.low, a op b.high};                                                                          \
+  }
+PA_ON_HALVES(+) PA_ON_HALVES(-) PA_ON_HALVES(*) PA_ON_HALVES(/) PA_ON_HALVES(&) PA_ON_HALVES(|) PA_ON_HALVES(^)
+#undef PA_ON_HALVES
+template <class H> PA_FN pa_halves<H> operator-(pa_halves<H> a) { return {-a.low, -a.high}; }
+template <class H> PA_FN pa_halves<H> operator~(pa_halves<H> a) { return {~a.low, ~a.high}; }
 
 // Loads and stores need no alignment.
 template <class V> PA_FN V pa_load(const typename pa_shape<V>::element* from) {
-  V v;
-  __builtin_memcpy(&v, from, sizeof(V));
-  return v;
+  if constexpr (pa_is_wide<V>::value) {
+    return {pa_load<pa_half<V>>(from), pa_load<pa_half<V>>(from + pa_shape<V>::lanes / 2)};
+  } else {
+    V v;
+    __builtin_memcpy(&v, from, sizeof(V));
+    return v;
+  }
 }
 template <class V> PA_FN void pa_store(typename pa_shape<V>::element* to, V v) {
-  __builtin_memcpy(to, &v, sizeof(V));
+  if constexpr (pa_is_wide<V>::value) {
+    pa_store(to, v.low);
+    pa_store(to + pa_shape<V>::lanes / 2, v.high);
+  } else {
+    __builtin_memcpy(to, &v, sizeof(V));
+  }
 }
 
 // The first `count` lanes only; the others are `fill`, or are not written.
@@ -90,6 +128,8 @@ template <class V> PA_FN V pa_fma_lanes(V a, V b, V c) {
 }
 
 template <class V, class T = typename pa_shape<V>::element> PA_FN V pa_fma(V a, V b, V c) {
+  if constexpr (pa_is_wide<V>::value) return {pa_fma(a.low, b.low, c.low), pa_fma(a.high, b.high, c.high)};
+  else
 #if defined(PA_HAS_VECTOR_FMA)
   return __builtin_elementwise_fma(a, b, c);
 #else
@@ -131,9 +171,59 @@ template <int... pick, class V> PA_FN V pa_pick(V low, V high) {
 #endif
 }
 
-// Lane i becomes lane i - by, and the first `by` lanes those of `fill`.
-template <int by, class V, int... i> PA_FN V pa_shift_lanes(V v, V fill, pa_lane_list<i...>) {
-  return pa_pick<(i < by ? i : pa_shape<V>::lanes + i - by)...>(fill, v);
+// The halves of a vector, and a vector of two halves.
+template <class V, int... i> PA_FN pa_half<V> pa_half_at(V v, pa_lane_list<i...>, int first) {
+  pa_half<V> half;
+#if defined(__clang__) || __GNUC__ >= 12
+  if (first == 0) half = __builtin_shufflevector(v, v, i...);
+  else half = __builtin_shufflevector(v, v, (i + (int)sizeof...(i))...);
+#else
+  __builtin_memcpy(&half, (const char*)&v + first * sizeof(v[0]), sizeof(half));
+#endif
+  return half;
+}
+template <class V> PA_FN pa_half<V> pa_low(V v) {
+  if constexpr (pa_is_wide<V>::value) return v.low;
+  else return pa_half_at(v, pa_lanes_of<pa_half<V>>(), 0);
+}
+template <class V> PA_FN pa_half<V> pa_high(V v) {
+  if constexpr (pa_is_wide<V>::value) return v.high;
+  else return pa_half_at(v, pa_lanes_of<pa_half<V>>(), pa_shape<V>::lanes / 2);
+}
+template <class V, int... i> PA_FN V pa_join_lanes(pa_half<V> low, pa_half<V> high, pa_lane_list<i...>) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(low, high, i...);
+#else
+  V v;
+  __builtin_memcpy(&v, &low, sizeof(low));
+  __builtin_memcpy((char*)&v + sizeof(low), &high, sizeof(high));
+  return v;
+#endif
+}
+template <class V> PA_FN V pa_join(pa_half<V> low, pa_half<V> high) {
+  if constexpr (pa_is_wide<V>::value) return {low, high};
+  else return pa_join_lanes<V>(low, high, pa_lanes_of<V>());
+}
+
+// C++'s conversion of every lane.
+template <class To, class From> PA_FN To pa_convert(From x) {
+  if constexpr (pa_is_wide<To>::value || pa_is_wide<From>::value)
+    return pa_join<To>(pa_convert<pa_half<To>>(pa_low(x)), pa_convert<pa_half<To>>(pa_high(x)));
+  else return __builtin_convertvector(x, To);
+}
+
+// The last `by` lanes of `before`, then the first of `v`.
+template <int by, class V, int... i> PA_FN V pa_shift_in(V before, V v, pa_lane_list<i...>) {
+  if constexpr (pa_is_wide<V>::value) {
+    constexpr int half = pa_shape<V>::lanes / 2;
+    const pa_lanes_of<pa_half<V>> list;
+    if constexpr (by < half) return {pa_shift_in<by>(before.high, v.low, list), pa_shift_in<by>(v.low, v.high, list)};
+    else if constexpr (by == half) return {before.high, v.low};
+    else
+      return {pa_shift_in<by - half>(before.low, before.high, list), pa_shift_in<by - half>(before.high, v.low, list)};
+  } else {
+    return pa_pick<(pa_shape<V>::lanes + i - by)...>(before, v);
+  }
 }
 // Lane i becomes lane i ^ by.
 template <int by, class V, int... i> PA_FN V pa_swap_lanes(V v, pa_lane_list<i...>) {
@@ -143,7 +233,14 @@ template <class V, int... i> PA_FN V pa_repeat_last(V v, pa_lane_list<i...>) {
   return pa_pick<(i - i + pa_shape<V>::lanes - 1)...>(v, v);
 }
 // The last lane in all lanes: the carry of a scan.
-template <class V> PA_FN V pa_broadcast_last(V v) { return pa_repeat_last(v, pa_lanes_of<V>()); }
+template <class V> PA_FN V pa_broadcast_last(V v) {
+  if constexpr (pa_is_wide<V>::value) {
+    const pa_half<V> last = pa_broadcast_last(v.high);
+    return {last, last};
+  } else {
+    return pa_repeat_last(v, pa_lanes_of<V>());
+  }
+}
 
 // The vector type arithmetic is done in: unsigned for integers, whose overflow wraps.
 template <class T, int n, int kind> struct pa_wrapping_of { typedef pa_vec<T, n> type; };
@@ -169,20 +266,27 @@ struct pa_op_max {
   template <class T> static PA_ALWAYS T neutral() { return pa_lowest<T>(); }
 };
 
+template <class Op, class V> PA_FN V pa_apply(V a, V b) {
+  if constexpr (pa_is_wide<V>::value) return {pa_apply<Op>(a.low, b.low), pa_apply<Op>(a.high, b.high)};
+  else return Op::apply(a, b);
+}
+
 // The combination of all lanes in a fixed order: lanes i and i + n/2 first, then halves of those.
 template <class Op, int by, class V> PA_FN V pa_reduce_steps(V v) {
   if constexpr (by == 0) return v;
   else return pa_reduce_steps<Op, by / 2>(Op::apply(v, pa_swap_lanes<by>(v, pa_lanes_of<V>())));
 }
 template <class Op, class V> PA_FN typename pa_shape<V>::element pa_reduce(V v) {
-  return pa_reduce_steps<Op, pa_shape<V>::lanes / 2>(v)[0];
+  if constexpr (pa_is_wide<V>::value) return pa_reduce<Op>(pa_apply<Op>(v.low, v.high));
+  else return pa_reduce_steps<Op, pa_shape<V>::lanes / 2>(v)[0];
 }
 
 // Lane i becomes the combination of lanes 0 to i, in log2(n) steps: each lane takes in the one 1, 2, 4, ...
 // places before it.
 template <class Op, int by, class V> PA_FN V pa_scan_steps(V v, V neutral) {
   if constexpr (by >= pa_shape<V>::lanes) return v;
-  else return pa_scan_steps<Op, 2 * by>(Op::apply(pa_shift_lanes<by>(v, neutral, pa_lanes_of<V>()), v), neutral);
+  else
+    return pa_scan_steps<Op, 2 * by>(pa_apply<Op>(pa_shift_in<by>(neutral, v, pa_lanes_of<V>()), v), neutral);
 }
 template <class Op, class V> PA_FN V pa_scan(V v) {
   return pa_scan_steps<Op, 1>(v, pa_broadcast<V>(Op::template neutral<typename pa_shape<V>::element>()));

@@ -29,15 +29,18 @@ template <class V> PA_FN V pa_v_lanes(pa_element<V> start) {
 
 // The lanes of low from number `by` on, followed by the first of high.
 template <class V> PA_FN V pa_v_shift(V low, V high, int64_t by) {
-#if defined(__clang__)
-  pa_element<V> both[2 * pa_shape<V>::lanes];
-  pa_store(both, low);
-  pa_store(both + pa_shape<V>::lanes, high);
-  return pa_load<V>(both + by);
-#else
-  typedef typename pa_shape<V>::mask I;
-  return __builtin_shuffle(low, high, pa_v_lanes<I>((pa_element<I>)by));
+#if !defined(__clang__)
+  if constexpr (!pa_is_wide<V>::value) {
+    typedef typename pa_shape<V>::mask I;
+    return __builtin_shuffle(low, high, pa_v_lanes<I>((pa_element<I>)by));
+  } else
 #endif
+  {
+    pa_element<V> both[2 * pa_shape<V>::lanes];
+    pa_store(both, low);
+    pa_store(both + pa_shape<V>::lanes, high);
+    return pa_load<V>(both + by);
+  }
 }
 
 // The scalar function in every lane.
@@ -76,9 +79,12 @@ PA_LANEWISE_1(exp) PA_LANEWISE_1(log) PA_LANEWISE_1(sqrt)
 #undef PA_ALIAS_2
 
 template <class V> PA_FN V pa_v_abs(V a) {
-  typedef typename pa_shape<V>::mask I;
-  if constexpr (pa_kind<pa_element<V>>::value == 2) return (V)((I)a & pa_int<pa_element<I>>::max);
-  else return a < 0 ? -a : a;
+  if constexpr (pa_is_wide<V>::value) return {pa_v_abs(a.low), pa_v_abs(a.high)};
+  else {
+    typedef typename pa_shape<V>::mask I;
+    if constexpr (pa_kind<pa_element<V>>::value == 2) return (V)((I)a & pa_int<pa_element<I>>::max);
+    else return a < 0 ? -a : a;
+  }
 }
 template <class V> PA_FN pa_mask_of<V> pa_v_isnan(V a) { return pa_v_ne(a, a); }
 template <class V> PA_FN V pa_v_infinity() { return pa_broadcast<V>((pa_element<V>)__builtin_inff()); }
@@ -86,11 +92,15 @@ template <class V> PA_FN pa_mask_of<V> pa_v_isinf(V a) { return pa_v_eq(pa_v_abs
 template <class V> PA_FN pa_mask_of<V> pa_v_isfinite(V a) { return pa_v_lt(pa_v_abs(a), pa_v_infinity<V>()); }
 template <class V> PA_FN pa_mask_of<V> pa_v_signbit(V a) {
   typedef typename pa_shape<V>::mask I;
-  return pa_v_lt((I)a, I{});
+  if constexpr (pa_is_wide<V>::value)
+    return pa_join_masks<pa_shape<V>::lanes>(pa_v_signbit(a.low), pa_v_signbit(a.high));
+  else return pa_v_lt((I)a, I{});
 }
 
 // a > b ? a : b and a < b ? a : b, which are one instruction on x86.
 template <class V> PA_FN V pa_v_larger(V a, V b) {
+  if constexpr (pa_is_wide<V>::value) return {pa_v_larger(a.low, b.low), pa_v_larger(a.high, b.high)};
+  else
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && pa_kind<pa_element<V>>::value == 2) {
 #if defined(__clang__)
@@ -105,6 +115,8 @@ template <class V> PA_FN V pa_v_larger(V a, V b) {
   return a > b ? a : b;
 }
 template <class V> PA_FN V pa_v_smaller(V a, V b) {
+  if constexpr (pa_is_wide<V>::value) return {pa_v_smaller(a.low, b.low), pa_v_smaller(a.high, b.high)};
+  else
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && pa_kind<pa_element<V>>::value == 2) {
 #if defined(__clang__)
@@ -131,6 +143,8 @@ template <class V> PA_FN V pa_v_minimum(V a, V b) {
 template <class V> PA_FN V pa_v_fma(V a, V b, V c) { return pa_fma(a, b, c); }
 
 template <class V> PA_FN V pa_v_sqrt(V a) {
+  if constexpr (pa_is_wide<V>::value) return {pa_v_sqrt(a.low), pa_v_sqrt(a.high)};
+  else
 #if defined(__AVX512F__) && !defined(__clang__)
   if constexpr (sizeof(V) == 64 && sizeof(pa_element<V>) == 4) return __builtin_ia32_sqrtps512_mask(a, a, -1, 4);
   else if constexpr (sizeof(V) == 64) return __builtin_ia32_sqrtpd512_mask(a, a, -1, 4);
@@ -166,7 +180,9 @@ template <class V> PA_FN V pa_v_scale_by_rounded(V p, V rounded) {
 }
 
 template <class V> PA_FN V pa_v_exp(V x) {
-  if constexpr (sizeof(pa_element<V>) == 8) {
+  if constexpr (pa_is_wide<V>::value) {
+    return {pa_v_exp(x.low), pa_v_exp(x.high)};
+  } else if constexpr (sizeof(pa_element<V>) == 8) {
     return pa_lanes_exp(x);
   } else {
     const V limited = pa_v_limit(x, 104.0f);
@@ -201,7 +217,9 @@ template <class V> PA_FN pa_v_log_split<V> pa_v_split_log(V x) {
 }
 
 template <class V> PA_FN V pa_v_log(V x) {
-  if constexpr (sizeof(pa_element<V>) == 8) {
+  if constexpr (pa_is_wide<V>::value) {
+    return {pa_v_log(x.low), pa_v_log(x.high)};
+  } else if constexpr (sizeof(pa_element<V>) == 8) {
     return pa_lanes_log(x);
   } else {
     const pa_v_log_split<V> s = pa_v_split_log(x);
@@ -228,7 +246,7 @@ template <class V, class From> PA_FN V pa_v_cast(From x) {
     for (int i = 0; i < pa_shape<V>::lanes; i++) to[i] = pa_cast<pa_element<V>>(from[i]);
     return pa_load<V>(to);
   } else {
-    return __builtin_convertvector(x, V);
+    return pa_convert<V>(x);
   }
 }
 template <class V> PA_FN V pa_v_from_mask(pa_mask_of<V> m) {
