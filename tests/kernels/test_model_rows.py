@@ -122,6 +122,8 @@ def test_columns() -> None:
         agree(weighted_columns, [a, f32(rows), f32(columns)], bound=3e-5)
         agree(two_of_each_column, [a, f32(columns), f32(columns)], bound=3e-5)
         agree(middle_axis, [f32(3, rows, columns)])
+    for rows, columns in ((255, 1), (256, 9), (600, 3), (511, 129), (4100, 2)):
+        agree(middle_axis, [f32(2, rows, columns)])
     on_vector(weighted_columns)
     on_vector(middle_axis)
 

@@ -36,6 +36,7 @@ _MEANINGS = {
     "TILE_K0": "depth in L0",
     "STRIP": "most columns at once",
     "MAX_ROWS": "most rows at once",
+    "MAX_REPEATS": "most repeats of an instruction",
     "CORES": "of the device",
     "WORD_BITS": "of the words that masks are combined in",
     "LEAST_N": "least columns of a block of several rows",

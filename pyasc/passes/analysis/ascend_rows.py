@@ -17,10 +17,12 @@ from pyasc.ir.dtypes import i16, i32, i64
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.ascend_vector import BINARY, recast
-from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div
+from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div, named
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
 
 _I64 = ScalarType(i64)
+MOST_REPEATS = 255
+_CHAINED = ("f16", "f32", "i32")
 FOLDS = {"add": "Add", "maximum": "Max", "minimum": "Min"}
 WHOLE = {"add": "WholeReduceSum", "maximum": "WholeReduceMax", "minimum": "WholeReduceMin"}
 
@@ -104,6 +106,30 @@ class RowCalls:
             )
         )
 
+    def accumulate(self, call: str, total: Value, source: Value, start: Value) -> None:
+        """All rows into one, which is source and destination of every repeat.
+
+        That is the one overlap between repeats that the instruction set allows: of the destination with the second
+        source. Each repeat adds a row to what the one before it left.
+        """
+        stride = self._stride(source)
+
+        def emit(at: Builder, column: Value, lanes: Value) -> None:
+            zero, one = index(at, 0), index(at, 1)
+            there = _from(at, total, column)
+            at.insert(
+                asc_vector.Binary(
+                    call=call,
+                    dst=there,
+                    src0=_from(at, source, binary(at, "add", start, column)),
+                    src1=there,
+                    amount=[lanes, self.count],
+                    strides=[one, one, one, zero, stride, zero],
+                )
+            )
+
+        self._columns(source, index(self.at, 0), emit)
+
     def _without_elements(self, target: Value, start: Value) -> None:
         """What a reduction starts from is its result where there is nothing to reduce, and only there."""
         at = self.at
@@ -174,6 +200,34 @@ def comparable(at: Builder, tensor: Value) -> Value:
 def add_rows(at: Builder, fn: str, total: Value, source: Value, shape: tuple[Value, Value, Value]) -> None:
     """Combine `count` rows of `width` elements, `pitch` apart, into one, in order."""
     count, width, pitch = shape
+    if dtype_of(source.type).name not in _CHAINED:
+        _add_one_by_one(at, fn, total, source, shape)
+        return
+    most = named(at, MOST_REPEATS, "MAX_REPEATS")
+    if (upper_bound(count) or MOST_REPEATS + 1) <= MOST_REPEATS:
+        at.insert(asc.PipeBarrier(pipe="PIPE_V"))
+        RowCalls(at, count, width, pitch, _as_it_is).accumulate(FOLDS[fn], total, source, index(at, 0))
+        return
+    body = block_of([_I64], ["r"])
+    loop = at.insert(scf.For(lower=index(at, 0), upper=count, step=most, types=[], body=body))
+    inner = Builder(loop.body.block, loc=at.loc)
+    below = binary(inner, "sub", count, loop.counter, "below")
+    rows = binary(inner, "minimum", below, most, "repeats")
+    inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
+    start = binary(inner, "mul", loop.counter, pitch, "start")
+    RowCalls(inner, rows, width, pitch, _as_it_is).accumulate(FOLDS[fn], total, source, start)
+    inner.insert(scf.Yield())
+
+
+def _as_it_is(tensor: Value) -> Value:
+    return tensor
+
+
+def _add_one_by_one(
+    at: Builder, fn: str, total: Value, source: Value, shape: tuple[Value, Value, Value]
+) -> None:
+    """The same where an instruction cannot go on from its own result."""
+    count, width, pitch = shape
     body = block_of([_I64], ["r"])
     loop = at.insert(scf.For(lower=index(at, 0), upper=count, step=index(at, 1), types=[], body=body))
     inner = Builder(loop.body.block, loc=at.loc)
@@ -181,6 +235,15 @@ def add_rows(at: Builder, fn: str, total: Value, source: Value, shape: tuple[Val
     inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
     inner.insert(asc_vector.Binary(call=FOLDS[fn], dst=total, src0=total, src1=row, amount=[width]))
     inner.insert(scf.Yield())
+
+
+def upper_bound(value: Value) -> int | None:
+    """A number that an index is known not to exceed, since it is a minimum with it."""
+    known = integer_of(value)
+    if known is None and isinstance(value.op, arith.Elementwise) and value.op.fn == "minimum":
+        bounds = [bound for arg in value.op.args if (bound := upper_bound(arg)) is not None]
+        return min(bounds, default=None)
+    return known
 
 
 def pack(at: Builder, column: Value, blocks: Value, count: Value) -> None:

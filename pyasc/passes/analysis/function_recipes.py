@@ -120,7 +120,11 @@ def polynomial(square: Number, coefficients: Sequence[float]) -> Number:
 
 
 def sign(x: Number) -> Number:
-    """-1, 0 or 1; NaN stays."""
+    """-1, 0 or 1; NaN stays. Of integers, what lies between -1 and 1 is its own sign."""
+    dtype = dtype_of(x.value.type)
+    if dtype.is_integer and dtype is not i1:
+        limited = x.call("minimum", 1.0)
+        return limited if dtype.kind == "u" else limited.call("maximum", -1.0)
     zero = x.constant(0.0)
     if dtype_of(x.value.type).kind == "u":
         return (x > 0).where(x.constant(1.0), zero)

@@ -405,6 +405,10 @@ class Legaliser:
 
     def inverted(self, mask: Register) -> Register:
         """The mask with every bit flipped; NaN makes that differ from the opposite comparison."""
+        fn, args = self._masks.get(mask, ("", ()))
+        # In a loop over rounds the mask may be of the round before.
+        if fn == "not" and isinstance(args[0], Register) and not self.program.loops:
+            return args[0]
         return self.emit("not", dtypes.i1, mask)
 
     def python_extreme(self, fn: str, args: Sequence[Operand]) -> Operand:

@@ -19,6 +19,8 @@ constexpr int64_t STRIP = 2040;                // most columns at once
 constexpr int64_t BLOCK_B32 = 8;               // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 21248;                // most elements at once
 constexpr int64_t MAX_ROWS = 4095;             // most rows at once
+constexpr int64_t MAX_REPEATS = 255;           // most repeats of an instruction
+constexpr int64_t LANES_B32 = 64;              // elements of 4 B in a repeat of 256 B
 constexpr int64_t COLUMN_MEAN_2_TILE = 11648;  // most elements at once
 
 // How many units hold a size.
@@ -93,9 +95,17 @@ private:
     __aicore__ inline void Compute(int64_t width, const LocalTensor<float>& mean, int64_t n)
     {
         LocalTensor<float> data = dataQueue.DeQue<float>();
-        for (int64_t r = 0; r < n; ++r) {
+        const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
+        for (int64_t r = 0; r < n; r += MAX_REPEATS) {
+            const int64_t below = n - r;
+            const int64_t repeats = below < MAX_REPEATS ? below : MAX_REPEATS;
             PipeBarrier<PIPE_V>();
-            Add(mean, mean, data[r * pitch], width);
+            const int64_t start = r * pitch;
+            for (int64_t c = 0; c < width; c += LANES_B32) {
+                const int64_t left = width - c;
+                const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+                Add(mean[c], data[start + c], mean[c], lanes, repeats, {1, 1, 1, 0, stride, 0});
+            }
         }
         dataQueue.FreeTensor(data);
     }

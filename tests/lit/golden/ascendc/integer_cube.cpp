@@ -3,8 +3,7 @@
  *
  * Signature  integer_cube(x, out, N)
  *            int32_t x[N], int32_t out[N], int64_t N
- * Tiling     xQueue 2 x 36864 + outQueue 2 x 36864 + tmpBuf 36864 + maskBuf 1152 + maskBuf2 1152 + maskBuf3 1152 =
- *            187776 B of UB
+ * Tiling     xQueue 2 x 46592 + outQueue 2 x 46592 = 186368 B of UB
  */
 #include "kernel_operator.h"
 
@@ -12,22 +11,13 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
-constexpr int64_t TILE = 9216;     // most elements at once
-constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
-constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
+constexpr int64_t TILE = 11648;    // most elements at once
 
 // How many units hold a size.
 template <typename T>
 __aicore__ inline T CeilDiv(T size, T unit)
 {
     return (size + unit - 1) / unit;
-}
-
-// A size in whole units.
-template <typename T>
-__aicore__ inline T RoundUp(T size, T unit)
-{
-    return (size + unit - 1) / unit * unit;
 }
 
 class KernelIntegerCube {
@@ -51,10 +41,6 @@ public:
         outGm.SetGlobalBuffer((__gm__ int32_t*)out + first, length);
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
-        pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(maskBuf2, TILE / 8);
-        pipe->InitBuffer(maskBuf3, TILE / 8);
     }
 
     __aicore__ inline void Process()
@@ -85,38 +71,11 @@ private:
         Mul(out, x, x, count);
         PipeBarrier<PIPE_V>();
         Mul(out, x, out, count);
-        LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
-        Mins(tmp, x, 0, count);
-        LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
-        const int64_t whole = RoundUp<int64_t>(count, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> maskWords = mask.ReinterpretCast<uint16_t>();
-        const int64_t words = CeilDiv<int64_t>(count, WORD_BITS);
+        Mins(x, x, 1, count);
         PipeBarrier<PIPE_V>();
-        Not(maskWords, maskWords, words);
-        Maxs(tmp, x, 0, count);
-        LocalTensor<uint8_t> mask2 = maskBuf2.Get<uint8_t>();
+        Maxs(x, x, -1, count);
         PipeBarrier<PIPE_V>();
-        Compare(mask2, tmp, x, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask2Words = mask2.ReinterpretCast<uint16_t>();
-        PipeBarrier<PIPE_V>();
-        Not(mask2Words, mask2Words, words);
-        LocalTensor<uint8_t> mask3 = maskBuf3.Get<uint8_t>();
-        CompareScalar(mask3, x, 0, CMPMODE::EQ, whole);
-        LocalTensor<uint16_t> mask3Words = mask3.ReinterpretCast<uint16_t>();
-        PipeBarrier<PIPE_V>();
-        Not(mask3Words, mask3Words, words);
-        Duplicate(tmp, 0, count);
-        LocalTensor<float> xFloat = x.ReinterpretCast<float>();
-        LocalTensor<float> tmpFloat = tmp.ReinterpretCast<float>();
-        Select(xFloat, mask3, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Not(mask2Words, mask2Words, words);
-        Duplicate(tmp, -1, count);
-        Select(xFloat, mask2, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
-        Not(maskWords, maskWords, words);
-        Duplicate(tmp, 1, count);
-        Select(xFloat, mask, xFloat, tmpFloat, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
         Add(out, out, x, count);
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
@@ -132,10 +91,6 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> maskBuf2;
-    TBuf<TPosition::VECCALC> maskBuf3;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<int32_t> outGm;
     int64_t length = 0;

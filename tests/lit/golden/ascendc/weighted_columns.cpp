@@ -135,9 +135,11 @@ private:
         const int64_t total = n * pitch;
         PipeBarrier<PIPE_V>();
         Exp(a, a, total);
-        for (int64_t r = 0; r < n; ++r) {
-            PipeBarrier<PIPE_V>();
-            Add(y, y, a[r * pitch], width);
+        PipeBarrier<PIPE_V>();
+        for (int64_t c = 0; c < width; c += LANES_B32) {
+            const int64_t left = width - c;
+            const int64_t lanes = left < LANES_B32 ? left : LANES_B32;
+            Add(y[c], a[c], y[c], lanes, n, {1, 1, 1, 0, stride, 0});
         }
         aQueue.FreeTensor(a);
         wQueue.FreeTensor(w);
