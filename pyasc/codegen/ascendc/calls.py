@@ -21,6 +21,10 @@ class Speller(Protocol):
         """The expression of a value."""
         ...
 
+    def count(self, value: Value) -> str:
+        """The value as a number of elements."""
+        ...
+
     def narrowed(self, value: Value, type_: str) -> str:
         """The value where a narrower type is asked for and a conversion that narrows has to be written."""
         ...
@@ -85,7 +89,7 @@ def _duplicate(op: asc_vector.Duplicate, at: Speller) -> str:
 def _formed(name: str, start: str, op: _Strided, at: Speller, set_mask: bool = True) -> str:
     """A call in its count form, or in its mask form with strides."""
     if len(op.amount) == 1:
-        return f"{name}({start}, {at.text(op.amount[0])})"
+        return f"{name}({start}, {at.count(op.amount[0])})"
     amount = [str(at.text(value)) for value in op.amount]
     if not set_mask:
         amount[0] = "MASK_PLACEHOLDER"
@@ -118,7 +122,7 @@ def _remainders(op: asc_vector.Remainders, at: Speller) -> str:
 
 
 def _gather(op: asc_vector.Gather, at: Speller) -> str:
-    return f"Gather({_join([op.dst, op.src, op.offsets, op.base, op.count], at)})"
+    return f"Gather({_join([op.dst, op.src, op.offsets, op.base], at)}, {at.count(op.count)})"
 
 
 def _whole_reduce(op: asc_vector.WholeReduce, at: Speller) -> str:
@@ -132,7 +136,7 @@ def _brcb(op: asc_vector.Brcb, at: Speller) -> str:
 
 
 def _create_index(op: asc_vector.CreateVecIndex, at: Speller) -> str:
-    return f"CreateVecIndex({_join([op.dst, op.first, op.count], at)})"
+    return f"CreateVecIndex({_join([op.dst, op.first], at)}, {at.count(op.count)})"
 
 
 def _mask_mode(op: asc_vector.MaskMode, at: Speller) -> str:

@@ -15,6 +15,19 @@ from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, asc, asc_cube, asc_vector, scf
 from pyasc.ir.types import OpaqueType, RefType, dtype_of
 
+_REPEAT_BYTES, _BLOCK_BYTES = 256, 32
+_COLUMN = 256
+"""Elements of a buffer for one value a row: the most rows, 248, in whole repeats of any type."""
+_NUMBER = 128
+"""Elements of a buffer for one number."""
+_BLOCKS = {
+    "CO1": ("TILE_M", "TILE_N"),
+    "A1": ("TILE_M", "TILE_K"),
+    "A2": ("TILE_M", "TILE_K0"),
+    "B1": ("TILE_N", "TILE_K"),
+    "B2": ("TILE_N", "TILE_K0"),
+}
+"""The sides of what a buffer of the cube unit holds."""
 _SIDES = {"l0a": "A", "l0b": "B"}
 _OWNER = re.compile(r"(\w+?)(?:Queue|Buf)(_?\d*)")
 """The name of a queue or buffer: that of the tensors it gives, and a number where there are several."""
@@ -263,7 +276,7 @@ def _size(at: Statements, owner: Value, value: Value) -> str:
     op = value.op
     if user is None or not isinstance(op, arith.Constant):
         return str(at.text(value))
-    type_ = element(user.results[0])
+    type_ = _held(user.results[0])
     count, rest = divmod(int(op.value), CTYPE_BYTES[type_])
     if CTYPE_BYTES[type_] == 1 and at.kernel.count_name(count).isdigit():
         # A mask is a bit an element.
@@ -271,4 +284,38 @@ def _size(at: Statements, owner: Value, value: Value) -> str:
         return str(count) if bits.isdigit() else f"{bits} / 8"
     if rest:
         return str(op.value)
-    return f"{at.kernel.count_name(count)} * sizeof({type_})"
+    assert isinstance(owner.type, OpaqueType)
+    return f"{_capacity(at, str(owner.type.parameters[0]), count, CTYPE_BYTES[type_])} * sizeof({type_})"
+
+
+def _capacity(at: Statements, position: str, count: int, width: int) -> str:
+    """How many elements a buffer has, in the constants that say why."""
+    sides = [at.kernel.named_constants.get(name) for name in _BLOCKS.get(position, ())]
+    if len(sides) == 2 and sides[0] and sides[1] and int(sides[0].value) * int(sides[1].value) == count:
+        return " * ".join(str(at.kernel.constant(side)) for side in sides if side)
+    shown = at.kernel.count_name(count)
+    if not shown.isdigit():
+        return shown
+    for name, bytes_ in (("LANES", _REPEAT_BYTES), ("BLOCK", _BLOCK_BYTES)):
+        if count * width == bytes_:
+            return at.kernel.file_constant(f"{name}_B{8 * width}", "int64_t", shown)
+    block = _BLOCK_BYTES // width
+    if not (padded := at.kernel.count_name(count - block)).isdigit():
+        return f"({padded} + {at.kernel.file_constant(f'BLOCK_B{8 * width}', 'int64_t', str(block))})"
+    if count == _NUMBER:
+        return at.kernel.file_constant("NUMBER", "int64_t", shown)
+    times, rest = divmod(count, _COLUMN)
+    if "MAX_ROWS" in at.kernel.named_constants and not rest and times in (1, block):
+        column = at.kernel.file_constant("COLUMN", "int64_t", str(_COLUMN))
+        return column if times == 1 else f"{times} * {column}"
+    return shown
+
+
+def _held(tensor: Value) -> str:
+    """The type of what a tensor holds: of its parts, where these are all of one type."""
+    parts = [use for use in tensor.uses if isinstance(use, asc.Offset | asc.ReinterpretCast)]
+    views = [part.rest for part in parts if isinstance(part, asc.Offset)] + [tensor]
+    read = {element(use.same) for view in views for use in view.uses if isinstance(use, asc.ReinterpretCast)}
+    return (
+        read.pop() if element(tensor) == "uint8_t" and len(read) == 1 and len(parts) > 1 else element(tensor)
+    )

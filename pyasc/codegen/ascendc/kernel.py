@@ -37,6 +37,8 @@ _MEANINGS = {
     "STRIP": "most columns at once",
     "MAX_ROWS": "most rows at once",
     "MAX_REPEATS": "most repeats of an instruction",
+    "NUMBER": "elements of a buffer for one number: a repeat of any type",
+    "COLUMN": "elements of a buffer for one value a row: MAX_ROWS in whole repeats",
     "CORES": "of the device",
     "WORD_BITS": "of the words that masks are combined in",
     "LEAST_N": "least columns of a block of several rows",
@@ -49,6 +51,14 @@ _MEANINGS = {
     **{f"LANES_B{8 * size}": f"elements of {size} B in a repeat of 256 B" for size in (1, 2, 4, 8)},
 }
 """What constants that passes name are, as the comment behind them says."""
+_METHODS = {
+    "Prepare": "What is the same for all tiles.",
+    "LoadTables": "Tables stay on chip while elements are looked up in them.",
+    "Clear": "A block of the result where there is nothing to add up.",
+    "Combine": "Numbers of a whole line, from what its lanes have come to.",
+    "Begin": "What the lanes and numbers of a line start from.",
+}
+"""What methods do whose names do not say all of it, as the comment in front of them says."""
 _GROUPS = ("TQue", "TBuf", "GlobalTensor", "LocalTensor", "TEventID", "")
 """The order of members, by how their types start."""
 
@@ -235,7 +245,8 @@ class KernelLowering:
                 return made.name
         count = self.method_counts[base] = self.method_counts.get(base, 0) + 1
         name = base if count == 1 else f"{base}{count}"
-        self.methods.append(nodes.Method(name, params, body, base))
+        comment = _METHODS.get(base, "") if count == 1 else ""
+        self.methods.append(nodes.Method(name, params, body, base, comment=comment))
         return name
 
     def constant(self, op: arith.Constant) -> Expr:

@@ -100,12 +100,19 @@ class Statements:
         """An offset, in tiles where it is whole ones."""
         number = op.offset.op
         if not isinstance(number, arith.Constant) or op.offset.name or element(op.tensor) != "uint8_t":
-            return str(self.text(op.offset))
+            return self.count(op.offset)
         user = next(iter(op.rest.uses), None)
         if number.value == 0 or not isinstance(user, asc.ReinterpretCast):
             return str(number.value)
         type_ = element(user.same)
         return f"{self.kernel.count_name(int(number.value) // CTYPE_BYTES[type_])} * sizeof({type_})"
+
+    def count(self, value: Value) -> str:
+        """A number of elements, in tiles where it is whole ones."""
+        number = value.op
+        if value in self.kernel.texts or not isinstance(number, arith.Constant) or value.name:
+            return str(self.text(value))
+        return self.kernel.count_name(int(number.value))
 
     def narrowed(self, value: Value, type_: str) -> str:
         """A value of a narrower type; a number converts by itself, and some variables have the type already."""

@@ -41,17 +41,15 @@ class _Integers:
 
     def reduce(self, line: Value, target: Value) -> None:
         """Halves, their numbers, and what these make."""
-        upper, lower = self._line(dtypes.i32), self._line(dtypes.i32)
+        upper, lower = self._line(dtypes.i32, "upper"), self._line(dtypes.i32, "lower")
         self._do("shr", upper, [line, self._constant(_HALF_BITS)], self.sizes)
         self._do("mul", lower, [upper, self._constant(1 << _HALF_BITS)], self.sizes)
         self._do("sub", lower, [line, lower], self.sizes)
         high, low = self._float(upper), self._float(lower)
-        most = self._number(dtypes.f32)
+        most, rest = self._number(dtypes.f32, "ofUpper"), self._number(dtypes.f32, "ofLower")
+        self._combine(high, most)
         if self.fn != "add":
             low = self._of_extremes(high, low, most)
-        else:
-            self._combine(high, most)
-        rest = self._number(dtypes.f32)
         self._combine(low, rest)
         whole, part = self._whole(most), self._whole(rest)
         self._do("mul", whole, [whole, self._constant(1 << _HALF_BITS)], self.one)
@@ -59,40 +57,36 @@ class _Integers:
 
     def _of_extremes(self, high: Value, low: Value, most: Value) -> Value:
         """The lower halves of lanes whose upper half is the extreme, others being none."""
-        kept = self._line(dtypes.f32)
-        self.at.insert(tile.Broadcast(source=high, target=kept, sizes=self.sizes))
-        self._combine(high, most)
-        everywhere, mask = self._line(dtypes.f32), self._line(dtypes.i1)
+        everywhere, mask = self._line(dtypes.f32, "everywhere"), self._line(dtypes.i1, "mask")
         self.at.insert(tile.Broadcast(source=most, target=everywhere, sizes=self.sizes))
-        self._do("eq", mask, [kept, everywhere], self.sizes)
+        self._do("eq", mask, [high, everywhere], self.sizes)
         none = self.at.value(arith.Constant.of(_NONE[self.fn], dtypes.f32))
         self._do("select", low, [mask, low, none], self.sizes)
         return low
 
     def _combine(self, line: Value, number: Value) -> None:
-        self.at.insert(
-            tile.Reduce(source=line, target=number, sizes=self.sizes, scratch=[line], fn=self.fn, axis=1)
-        )
+        self.at.insert(tile.Reduce(source=line, target=number, sizes=self.sizes, fn=self.fn, axis=1))
 
     def _do(self, fn: str, target: Value, args: Sequence[Value], sizes: Sequence[Value]) -> None:
         self.at.insert(tile.Elementwise(fn=fn, args=args, target=target, sizes=sizes))
 
     def _float(self, line: Value) -> Value:
-        made = self._line(dtypes.f32)
+        made = self._line(dtypes.f32, f"{line.name}Float")
         self.at.insert(tile.Cast(source=line, target=made, sizes=self.sizes, rounding="rint"))
         return made
 
     def _whole(self, number: Value) -> Value:
-        made = self._number(dtypes.i32)
+        made = self._number(dtypes.i32, f"{number.name}Int")
         self.at.insert(tile.Cast(source=number, target=made, sizes=self.one, rounding="rint"))
         return made
 
-    def _line(self, dtype: DType) -> Value:
+    def _line(self, dtype: DType, name: str) -> Value:
         type_ = RefType((1, None), dtype, "ub")
-        return self.at.value(tile.Buffer(extents=[index(self.at, LANES)], capacity=LANES, types=[type_]))
+        buffer = tile.Buffer(extents=[index(self.at, LANES)], capacity=LANES, types=[type_])
+        return self.at.value(buffer, name)
 
-    def _number(self, dtype: DType) -> Value:
-        return self.at.value(tile.Buffer(types=[RefType((NUMBER_ELEMENTS, 1), dtype, "ub")]))
+    def _number(self, dtype: DType, name: str) -> Value:
+        return self.at.value(tile.Buffer(types=[RefType((NUMBER_ELEMENTS, 1), dtype, "ub")]), name)
 
     def _constant(self, number: int) -> Value:
         return self.at.value(arith.Constant.of(number, dtypes.i32))

@@ -185,17 +185,17 @@ def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:
 
 
 def queue_depths(assignment: Assignment) -> dict[str, int]:
-    """Two buffers a queue, or one where there are too many queues.
+    """Two buffers a queue, or one where there are too many queues on the way out.
 
-    More arrays than a core has buffers for come in through one queue of two, side by side. Raises NotVector for as many
-    on the way out.
+    More arrays than have two buffers each come in through one queue of two, side by side. Raises NotVector for more on
+    the way out than a core has buffers for.
     """
     depths: dict[str, int] = {}
     for kind in ("in", "out"):
         count = sum(slot.kind == kind for slot in assignment.slots)
         if count > MAX_QUEUES and kind == "out":
             raise refuse(f"one loop copies {count} arrays out, and a core has buffers for {MAX_QUEUES}")
-        depths[kind] = 1 if MAX_QUEUES < 2 * count <= 2 * MAX_QUEUES else 2
+        depths[kind] = 1 if kind == "out" and 2 * count > MAX_QUEUES else 2
     return depths
 
 

@@ -33,14 +33,14 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;              // rows of a block of the result
 constexpr int64_t TILE_N = 256;              // most columns of a block of the result
+constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_K0 = 64;              // depth in L0
+constexpr int64_t TILE_K = 256;              // depth in L1
 constexpr int64_t CORES = 24;                // of the device
 constexpr int64_t FRACTAL = 16;              // rows and columns of a fractal
 constexpr int64_t LEAST_N = 64;              // least columns of a block of several rows
-constexpr int64_t TILE_K = 256;              // depth in L1
-constexpr int64_t TILE_K0 = 64;              // depth in L0
 constexpr int64_t BLOCK_B16 = 16;            // elements of 2 B in a block of 32 B
 constexpr int64_t FRACTAL_B16 = 256;         // elements of 2 B in a fractal of 512 B
 constexpr int64_t FEW_FRACTALS = 10;         // in a block whose products have to wait for each other
@@ -48,6 +48,7 @@ constexpr int64_t TILE = 10496;              // most elements at once
 constexpr int64_t MAX_ROWS = 248;            // most rows at once
 constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
 constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;              // elements of a buffer for one number: a repeat of any type
 constexpr int64_t ATTENTION_3_TILE = 15360;  // most elements at once
 
 // How many units hold a size.
@@ -104,11 +105,11 @@ public:
         qGm.SetGlobalBuffer((__gm__ half*)q);
         kGm.SetGlobalBuffer((__gm__ half*)k);
         workspaceGm.SetGlobalBuffer((__gm__ half*)workspace);
-        pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(qL0Queue, BUFFER_NUM, 8192 * sizeof(half));
-        pipe->InitBuffer(kL0Queue, BUFFER_NUM, 16384 * sizeof(half));
-        pipe->InitBuffer(qL1Queue, BUFFER_NUM, 32768 * sizeof(half));
-        pipe->InitBuffer(kL1Queue, BUFFER_NUM, 65536 * sizeof(half));
+        pipe->InitBuffer(sumQueue, 1, TILE_M * TILE_N * sizeof(float));
+        pipe->InitBuffer(qL0Queue, BUFFER_NUM, TILE_M * TILE_K0 * sizeof(half));
+        pipe->InitBuffer(kL0Queue, BUFFER_NUM, TILE_N * TILE_K0 * sizeof(half));
+        pipe->InitBuffer(qL1Queue, BUFFER_NUM, TILE_M * TILE_K * sizeof(half));
+        pipe->InitBuffer(kL1Queue, BUFFER_NUM, TILE_N * TILE_K * sizeof(half));
         const int64_t down = CeilDiv<int64_t>(S, TILE_M);
         const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(T, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
@@ -161,6 +162,7 @@ public:
     }
 
 private:
+    // A block of the result where there is nothing to add up.
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> qL0Zero = qL0Queue.AllocTensor<half>();
@@ -305,7 +307,7 @@ public:
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(workspaceQueue, BUFFER_NUM, TILE * sizeof(half));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
         pipe->InitBuffer(workspace1Queue, BUFFER_NUM, TILE * sizeof(half));
         workspaceGm.SetGlobalBuffer((__gm__ half*)workspace);
@@ -443,16 +445,16 @@ public:
         const int64_t last = stop < S ? stop : S;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(workspaceQueue, BUFFER_NUM, ATTENTION_3_TILE * sizeof(half));
         pipe->InitBuffer(tmpBuf, ATTENTION_3_TILE * sizeof(float));
         workspaceGm.SetGlobalBuffer((__gm__ half*)workspace);
-        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
-        pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(workspace1Queue, BUFFER_NUM, ATTENTION_3_TILE * sizeof(half));
-        pipe->InitBuffer(rowSpreadBuf2, 64 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf2, LANES_B32 * sizeof(float));
         workspace1Gm.SetGlobalBuffer((__gm__ half*)workspace1);
     }
 
@@ -485,6 +487,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -517,6 +520,7 @@ private:
         workspaceQueue.FreeTensor(workspace);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberBuf.Get<float>();
@@ -632,11 +636,11 @@ public:
         workspace1Gm.SetGlobalBuffer((__gm__ half*)workspace1);
         vGm.SetGlobalBuffer((__gm__ half*)v);
         outGm.SetGlobalBuffer((__gm__ half*)out);
-        pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(leftL0Queue, BUFFER_NUM, 8192 * sizeof(half));
-        pipe->InitBuffer(vL0Queue, BUFFER_NUM, 16384 * sizeof(half));
-        pipe->InitBuffer(leftL1Queue, BUFFER_NUM, 32768 * sizeof(half));
-        pipe->InitBuffer(vL1Queue, BUFFER_NUM, 65536 * sizeof(half));
+        pipe->InitBuffer(sumQueue, 1, TILE_M * TILE_N * sizeof(float));
+        pipe->InitBuffer(leftL0Queue, BUFFER_NUM, TILE_M * TILE_K0 * sizeof(half));
+        pipe->InitBuffer(vL0Queue, BUFFER_NUM, TILE_N * TILE_K0 * sizeof(half));
+        pipe->InitBuffer(leftL1Queue, BUFFER_NUM, TILE_M * TILE_K * sizeof(half));
+        pipe->InitBuffer(vL1Queue, BUFFER_NUM, TILE_N * TILE_K * sizeof(half));
         const int64_t down = CeilDiv<int64_t>(S, TILE_M);
         const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(D, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
@@ -689,6 +693,7 @@ public:
     }
 
 private:
+    // A block of the result where there is nothing to add up.
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<half> leftL0Zero = leftL0Queue.AllocTensor<half>();

@@ -58,12 +58,13 @@ public:
     }
 
 private:
+    // What is the same for all tiles.
     __aicore__ inline void Prepare()
     {
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        CreateVecIndex(offsets, 0, 11520);
+        CreateVecIndex(offsets, 0, TILE);
         PipeBarrier<PIPE_V>();
-        Muls(offsets, offsets, -2, 11520);
+        Muls(offsets, offsets, -2, TILE);
         PipeBarrier<PIPE_V>();
     }
 

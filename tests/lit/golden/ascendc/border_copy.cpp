@@ -22,7 +22,9 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t COLUMN = 256;    // elements of a buffer for one value a row: MAX_ROWS in whole repeats
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t TILE = 11648;    // most elements at once
 
@@ -49,8 +51,8 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < M ? stop : M;
         length = last - first;
-        pipe->InitBuffer(pQueue, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(workspaceQueue, BUFFER_NUM, 256 * sizeof(float));
+        pipe->InitBuffer(pQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
+        pipe->InitBuffer(workspaceQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pGm.SetGlobalBuffer((__gm__ float*)p);
         workspaceGm.SetGlobalBuffer((__gm__ float*)workspace);
     }
@@ -129,8 +131,8 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < M ? stop : M;
         length = last - first;
-        pipe->InitBuffer(workspaceQueue, BUFFER_NUM, 256 * sizeof(float));
-        pipe->InitBuffer(pQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(workspaceQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(pQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
         workspaceGm.SetGlobalBuffer((__gm__ float*)workspace);
         pGm.SetGlobalBuffer((__gm__ float*)p);
     }

@@ -13,15 +13,15 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;       // rows of a block of the result
 constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t TILE_K = 128;       // depth in L1
 constexpr int64_t CORES = 24;         // of the device
 constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
 constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
-constexpr int64_t TILE_K = 128;       // depth in L1
 constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
-constexpr int64_t TILE_K0 = 32;       // depth in L0
 constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
 constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
@@ -79,11 +79,11 @@ public:
         wGm.SetGlobalBuffer((__gm__ float*)w);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         outGm.SetGlobalBuffer((__gm__ float*)out);
-        pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(wL0Queue, BUFFER_NUM, 4096 * sizeof(float));
-        pipe->InitBuffer(xL0Queue, BUFFER_NUM, 8192 * sizeof(float));
-        pipe->InitBuffer(wL1Queue, BUFFER_NUM, 16384 * sizeof(float));
-        pipe->InitBuffer(xL1Queue, BUFFER_NUM, 32768 * sizeof(float));
+        pipe->InitBuffer(sumQueue, 1, TILE_M * TILE_N * sizeof(float));
+        pipe->InitBuffer(wL0Queue, BUFFER_NUM, TILE_M * TILE_K0 * sizeof(float));
+        pipe->InitBuffer(xL0Queue, BUFFER_NUM, TILE_N * TILE_K0 * sizeof(float));
+        pipe->InitBuffer(wL1Queue, BUFFER_NUM, TILE_M * TILE_K * sizeof(float));
+        pipe->InitBuffer(xL1Queue, BUFFER_NUM, TILE_N * TILE_K * sizeof(float));
         const int64_t wMinus2 = W - 2;
         jEnd = wMinus2 > 0 ? wMinus2 : 0;
         const int64_t hMinus2 = H - 2;
@@ -147,6 +147,7 @@ public:
     }
 
 private:
+    // A block of the result where there is nothing to add up.
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> wL0Zero = wL0Queue.AllocTensor<float>();

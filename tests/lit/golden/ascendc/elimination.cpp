@@ -15,9 +15,10 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t COLUMN = 256;    // elements of a buffer for one value a row: MAX_ROWS in whole repeats
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
-constexpr int64_t STRIP = 2040;    // most columns at once
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t STRIP = 2040;    // most columns at once
 constexpr int64_t TILE = 8960;     // most elements at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
 
@@ -49,10 +50,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < rows ? stop : rows;
         length = last - first;
-        pipe->InitBuffer(aQueue, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(aPackedBuf, 256 * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
-        pipe->InitBuffer(aOutQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
+        pipe->InitBuffer(aPackedBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(aOutQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
     }
 
     __aicore__ inline void Process()
@@ -151,9 +152,9 @@ public:
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(aColumnQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(aColumnQueue, BUFFER_NUM, (STRIP + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(aRowQueue, BUFFER_NUM, STRIP * sizeof(float));
-        pipe->InitBuffer(aColumnPackedBuf, 256 * sizeof(float));
+        pipe->InitBuffer(aColumnPackedBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(aOutQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)A);
         pipe->InitBuffer(aColumnPackedSpreadBuf, 8 * MAX_ROWS * sizeof(float));

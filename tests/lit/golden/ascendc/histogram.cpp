@@ -26,9 +26,10 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;           // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 14848;             // most elements at once
-constexpr int64_t LINE_B32 = 128;           // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 14848;             // most elements at once
+constexpr int64_t NUMBER = 128;             // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;           // elements of 4 B in a line of global memory
 constexpr int64_t WORD_BITS = 16;           // of the words that masks are combined in
 constexpr int64_t HISTOGRAM_4_TILE = 5376;  // most elements at once
 
@@ -56,13 +57,13 @@ public:
         value = -B;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(maskBuf2, TILE / 8);
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
-        pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -90,6 +91,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -140,6 +142,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
@@ -189,9 +192,9 @@ public:
         const int64_t groups = CeilDiv<int64_t>(N, 128);
         const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
-        pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(partsQueue, BUFFER_NUM, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(inRangeQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
     }
@@ -213,6 +216,7 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
@@ -344,6 +348,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
@@ -390,6 +395,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<int32_t> counts = countsQueue.AllocTensor<int32_t>();

@@ -3,25 +3,25 @@
  *
  * Signature  integer_max_1(x, outParts, N)
  *            int32_t x[N], int32_t outParts[48], int64_t N
- * Tiling     lanesBuf 256 + xQueue 2 x 90112 + tmpBuf 256 + tmpBuf2 256 + tmpBuf3 256 + tmpBuf4 256 + numberBuf 512 +
- *            tmpBuf5 256 + tmpBuf6 256 + maskBuf 8 + numberBuf2 512 + numberBuf3 512 + numberBuf4 512 + outQueue 512 +
- *            rowSpreadBuf 256 = 184840 B of UB
+ * Tiling     lanesBuf 256 + xQueue 2 x 90112 + upperBuf 256 + lowerBuf 256 + upperFloatBuf 256 + lowerFloatBuf 256 +
+ *            ofUpperBuf 512 + ofLowerBuf 512 + everywhereBuf 256 + maskBuf 8 + ofUpperIntBuf 512 + ofLowerIntBuf 512 +
+ *            outQueue 512 + ofUpperSpreadBuf 256 = 184584 B of UB
  *
  * Signature  integer_max_2(out, outParts, N)
  *            int32_t out[], int32_t outParts[48], int64_t N
- * Tiling     partsQueue 2 x 256 + tmpBuf 256 + tmpBuf2 256 + tmpBuf3 256 + tmpBuf4 256 + numberBuf 512 + tmpBuf5 256 +
- *            tmpBuf6 256 + maskBuf 8 + numberBuf2 512 + numberBuf3 512 + numberBuf4 512 + outQueue 512 + rowSpreadBuf
- *            256 = 4872 B of UB
+ * Tiling     partsQueue 2 x 256 + upperBuf 256 + lowerBuf 256 + upperFloatBuf 256 + lowerFloatBuf 256 + ofUpperBuf 512
+ *            + ofLowerBuf 512 + everywhereBuf 256 + maskBuf 8 + ofUpperIntBuf 512 + ofLowerIntBuf 512 + outQueue 512 +
+ *            ofUpperSpreadBuf 256 = 4616 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 22528;    // most elements at once
-constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
-constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t TILE = 22528;    // most elements at once
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 
 // How many units hold a size.
 template <typename T>
@@ -45,22 +45,21 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(int32_t));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(int32_t));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         xGm.SetGlobalBuffer((__gm__ int32_t*)x);
-        pipe->InitBuffer(tmpBuf, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf2, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf3, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf4, 64 * sizeof(float));
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf5, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf6, 64 * sizeof(float));
+        pipe->InitBuffer(upperBuf, LANES_B32 * sizeof(int32_t));
+        pipe->InitBuffer(lowerBuf, LANES_B32 * sizeof(int32_t));
+        pipe->InitBuffer(upperFloatBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(lowerFloatBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(ofUpperBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(ofLowerBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(everywhereBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(maskBuf, 8);
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf3, 128 * sizeof(int32_t));
-        pipe->InitBuffer(numberBuf4, 128 * sizeof(int32_t));
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(int32_t));
-        pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
+        pipe->InitBuffer(ofUpperIntBuf, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(ofLowerIntBuf, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(ofUpperSpreadBuf, LANES_B32 * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ int32_t*)outParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -88,6 +87,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
@@ -117,50 +117,49 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<int32_t> out = outQueue.AllocTensor<int32_t>();
-        LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
+        LocalTensor<int32_t> upper = upperBuf.Get<int32_t>();
         LocalTensor<int32_t> lanes = lanesBuf.Get<int32_t>();
-        ShiftRight(tmp, lanes, 16, LANES_B32);
-        LocalTensor<int32_t> tmp2 = tmpBuf2.Get<int32_t>();
+        ShiftRight(upper, lanes, 16, LANES_B32);
+        LocalTensor<int32_t> lower = lowerBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp2, tmp, 65536, LANES_B32);
+        Muls(lower, upper, 65536, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Sub(tmp2, lanes, tmp2, LANES_B32);
-        LocalTensor<float> tmp3 = tmpBuf3.Get<float>();
-        Cast(tmp3, tmp, RoundMode::CAST_RINT, LANES_B32);
-        LocalTensor<float> tmp4 = tmpBuf4.Get<float>();
+        Sub(lower, lanes, lower, LANES_B32);
+        LocalTensor<float> upperFloat = upperFloatBuf.Get<float>();
+        Cast(upperFloat, upper, RoundMode::CAST_RINT, LANES_B32);
+        LocalTensor<float> lowerFloat = lowerFloatBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp4, tmp2, RoundMode::CAST_RINT, LANES_B32);
-        LocalTensor<float> tmp5 = tmpBuf5.Get<float>();
-        DataCopy(tmp5, tmp3, 64);
-        LocalTensor<float> number = numberBuf.Get<float>();
-        WholeReduceMax(number, tmp3, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> tmp6 = tmpBuf6.Get<float>();
-        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Cast(lowerFloat, lower, RoundMode::CAST_RINT, LANES_B32);
+        LocalTensor<float> ofUpper = ofUpperBuf.Get<float>();
+        WholeReduceMax(ofUpper, upperFloat, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> everywhere = everywhereBuf.Get<float>();
+        LocalTensor<float> spread = ofUpperSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread, number, 1, {1, 8});
+        Brcb(spread, ofUpper, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(tmp6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
+        Max<float, false>(everywhere, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp5, tmp6, CMPMODE::EQ, LANES_B32);
-        Select(tmp4, mask, tmp4, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
-        LocalTensor<float> number2 = numberBuf2.Get<float>();
-        WholeReduceMax(number2, tmp4, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> number3 = numberBuf3.Get<int32_t>();
-        Cast(number3, number, RoundMode::CAST_RINT, 1);
-        LocalTensor<int32_t> number4 = numberBuf4.Get<int32_t>();
+        Compare(mask, upperFloat, everywhere, CMPMODE::EQ, LANES_B32);
+        Select(lowerFloat, mask, lowerFloat, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LANES_B32);
+        LocalTensor<float> ofLower = ofLowerBuf.Get<float>();
+        WholeReduceMax(ofLower, lowerFloat, LANES_B32, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> ofUpperInt = ofUpperIntBuf.Get<int32_t>();
+        Cast(ofUpperInt, ofUpper, RoundMode::CAST_RINT, 1);
+        LocalTensor<int32_t> ofLowerInt = ofLowerIntBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(number4, number2, RoundMode::CAST_RINT, 1);
-        Muls(number3, number3, 65536, 1);
+        Cast(ofLowerInt, ofLower, RoundMode::CAST_RINT, 1);
+        Muls(ofUpperInt, ofUpperInt, 65536, 1);
         PipeBarrier<PIPE_V>();
-        Add(out, number3, number4, 1);
+        Add(out, ofUpperInt, ofLowerInt, 1);
         outQueue.EnQue(out);
     }
 
@@ -175,18 +174,17 @@ private:
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
     TBuf<TPosition::VECCALC> lanesBuf;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf2;
-    TBuf<TPosition::VECCALC> tmpBuf3;
-    TBuf<TPosition::VECCALC> tmpBuf4;
-    TBuf<TPosition::VECCALC> numberBuf;
-    TBuf<TPosition::VECCALC> tmpBuf5;
-    TBuf<TPosition::VECCALC> tmpBuf6;
+    TBuf<TPosition::VECCALC> upperBuf;
+    TBuf<TPosition::VECCALC> lowerBuf;
+    TBuf<TPosition::VECCALC> upperFloatBuf;
+    TBuf<TPosition::VECCALC> lowerFloatBuf;
+    TBuf<TPosition::VECCALC> ofUpperBuf;
+    TBuf<TPosition::VECCALC> ofLowerBuf;
+    TBuf<TPosition::VECCALC> everywhereBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> numberBuf2;
-    TBuf<TPosition::VECCALC> numberBuf3;
-    TBuf<TPosition::VECCALC> numberBuf4;
-    TBuf<TPosition::VECCALC> rowSpreadBuf;
+    TBuf<TPosition::VECCALC> ofUpperIntBuf;
+    TBuf<TPosition::VECCALC> ofLowerIntBuf;
+    TBuf<TPosition::VECCALC> ofUpperSpreadBuf;
     GlobalTensor<int32_t> xGm;
     GlobalTensor<int32_t> outPartsGm;
     int64_t id = 0;
@@ -212,21 +210,20 @@ public:
         const int64_t groups = CeilDiv<int64_t>(N, 128);
         const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf2, 64 * sizeof(int32_t));
-        pipe->InitBuffer(tmpBuf3, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf4, 64 * sizeof(float));
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(tmpBuf5, 64 * sizeof(float));
-        pipe->InitBuffer(tmpBuf6, 64 * sizeof(float));
+        pipe->InitBuffer(partsQueue, BUFFER_NUM, LANES_B32 * sizeof(int32_t));
+        pipe->InitBuffer(upperBuf, LANES_B32 * sizeof(int32_t));
+        pipe->InitBuffer(lowerBuf, LANES_B32 * sizeof(int32_t));
+        pipe->InitBuffer(upperFloatBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(lowerFloatBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(ofUpperBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(ofLowerBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(everywhereBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(maskBuf, 8);
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf3, 128 * sizeof(int32_t));
-        pipe->InitBuffer(numberBuf4, 128 * sizeof(int32_t));
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(int32_t));
+        pipe->InitBuffer(ofUpperIntBuf, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(ofLowerIntBuf, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(int32_t));
         outPartsGm.SetGlobalBuffer((__gm__ int32_t*)outParts);
-        pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
+        pipe->InitBuffer(ofUpperSpreadBuf, LANES_B32 * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ int32_t*)out);
     }
 
@@ -247,52 +244,50 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<int32_t> parts = partsQueue.DeQue<int32_t>();
         LocalTensor<int32_t> out = outQueue.AllocTensor<int32_t>();
-        LocalTensor<int32_t> tmp = tmpBuf.Get<int32_t>();
-        ShiftRight(tmp, parts, 16, blocks);
-        LocalTensor<int32_t> tmp2 = tmpBuf2.Get<int32_t>();
+        LocalTensor<int32_t> upper = upperBuf.Get<int32_t>();
+        ShiftRight(upper, parts, 16, blocks);
+        LocalTensor<int32_t> lower = lowerBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Muls(tmp2, tmp, 65536, blocks);
+        Muls(lower, upper, 65536, blocks);
         PipeBarrier<PIPE_V>();
-        Sub(tmp2, parts, tmp2, blocks);
-        LocalTensor<float> tmp3 = tmpBuf3.Get<float>();
-        Cast(tmp3, tmp, RoundMode::CAST_RINT, blocks);
-        LocalTensor<float> tmp4 = tmpBuf4.Get<float>();
+        Sub(lower, parts, lower, blocks);
+        LocalTensor<float> upperFloat = upperFloatBuf.Get<float>();
+        Cast(upperFloat, upper, RoundMode::CAST_RINT, blocks);
+        LocalTensor<float> lowerFloat = lowerFloatBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Cast(tmp4, tmp2, RoundMode::CAST_RINT, blocks);
-        LocalTensor<float> tmp5 = tmpBuf5.Get<float>();
-        const int64_t wholeBlocks = RoundUp<int64_t>(blocks, BLOCK_B32);
-        DataCopy(tmp5, tmp3, wholeBlocks);
-        LocalTensor<float> number = numberBuf.Get<float>();
-        WholeReduceMax(number, tmp3, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<float> tmp6 = tmpBuf6.Get<float>();
-        LocalTensor<float> spread = rowSpreadBuf.Get<float>();
+        Cast(lowerFloat, lower, RoundMode::CAST_RINT, blocks);
+        LocalTensor<float> ofUpper = ofUpperBuf.Get<float>();
+        WholeReduceMax(ofUpper, upperFloat, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<float> everywhere = everywhereBuf.Get<float>();
+        LocalTensor<float> spread = ofUpperSpreadBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Brcb(spread, number, 1, {1, 8});
+        Brcb(spread, ofUpper, 1, {1, 8});
         SetMaskCount();
         SetVectorMask<float, MaskMode::COUNTER>(0, blocks);
         PipeBarrier<PIPE_V>();
-        Max<float, false>(tmp6, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
+        Max<float, false>(everywhere, spread, spread, MASK_PLACEHOLDER, 1, {1, 0, 0, 8, 0, 0});
         SetMaskNorm();
         ResetMask();
         LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
         const int64_t whole = RoundUp<int64_t>(blocks, LANES_B32);
         PipeBarrier<PIPE_V>();
-        Compare(mask, tmp5, tmp6, CMPMODE::EQ, whole);
-        Select(tmp4, mask, tmp4, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, blocks);
-        LocalTensor<float> number2 = numberBuf2.Get<float>();
-        WholeReduceMax(number2, tmp4, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
-        LocalTensor<int32_t> number3 = numberBuf3.Get<int32_t>();
-        Cast(number3, number, RoundMode::CAST_RINT, 1);
-        LocalTensor<int32_t> number4 = numberBuf4.Get<int32_t>();
+        Compare(mask, upperFloat, everywhere, CMPMODE::EQ, whole);
+        Select(lowerFloat, mask, lowerFloat, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, blocks);
+        LocalTensor<float> ofLower = ofLowerBuf.Get<float>();
+        WholeReduceMax(ofLower, lowerFloat, blocks, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
+        LocalTensor<int32_t> ofUpperInt = ofUpperIntBuf.Get<int32_t>();
+        Cast(ofUpperInt, ofUpper, RoundMode::CAST_RINT, 1);
+        LocalTensor<int32_t> ofLowerInt = ofLowerIntBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
-        Cast(number4, number2, RoundMode::CAST_RINT, 1);
-        Muls(number3, number3, 65536, 1);
+        Cast(ofLowerInt, ofLower, RoundMode::CAST_RINT, 1);
+        Muls(ofUpperInt, ofUpperInt, 65536, 1);
         PipeBarrier<PIPE_V>();
-        Add(out, number3, number4, 1);
+        Add(out, ofUpperInt, ofLowerInt, 1);
         outQueue.EnQue(out);
         partsQueue.FreeTensor(parts);
     }
@@ -307,18 +302,17 @@ private:
 
     TQue<TPosition::VECIN, BUFFER_NUM> partsQueue;
     TQue<TPosition::VECOUT, 1> outQueue;
-    TBuf<TPosition::VECCALC> tmpBuf;
-    TBuf<TPosition::VECCALC> tmpBuf2;
-    TBuf<TPosition::VECCALC> tmpBuf3;
-    TBuf<TPosition::VECCALC> tmpBuf4;
-    TBuf<TPosition::VECCALC> numberBuf;
-    TBuf<TPosition::VECCALC> tmpBuf5;
-    TBuf<TPosition::VECCALC> tmpBuf6;
+    TBuf<TPosition::VECCALC> upperBuf;
+    TBuf<TPosition::VECCALC> lowerBuf;
+    TBuf<TPosition::VECCALC> upperFloatBuf;
+    TBuf<TPosition::VECCALC> lowerFloatBuf;
+    TBuf<TPosition::VECCALC> ofUpperBuf;
+    TBuf<TPosition::VECCALC> ofLowerBuf;
+    TBuf<TPosition::VECCALC> everywhereBuf;
     TBuf<TPosition::VECCALC> maskBuf;
-    TBuf<TPosition::VECCALC> numberBuf2;
-    TBuf<TPosition::VECCALC> numberBuf3;
-    TBuf<TPosition::VECCALC> numberBuf4;
-    TBuf<TPosition::VECCALC> rowSpreadBuf;
+    TBuf<TPosition::VECCALC> ofUpperIntBuf;
+    TBuf<TPosition::VECCALC> ofLowerIntBuf;
+    TBuf<TPosition::VECCALC> ofUpperSpreadBuf;
     GlobalTensor<int32_t> outPartsGm;
     GlobalTensor<int32_t> outGm;
     int64_t blocks = 0;

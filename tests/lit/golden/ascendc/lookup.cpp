@@ -25,9 +25,10 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;        // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 14848;          // most elements at once
-constexpr int64_t LINE_B32 = 128;        // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;        // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 14848;          // most elements at once
+constexpr int64_t NUMBER = 128;          // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;        // elements of 4 B in a line of global memory
 constexpr int64_t WORD_BITS = 16;        // of the words that masks are combined in
 constexpr int64_t LOOKUP_4_TILE = 4480;  // most elements at once
 
@@ -55,13 +56,13 @@ public:
         value = -V;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(idxQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(maskBuf2, TILE / 8);
         idxGm.SetGlobalBuffer((__gm__ int32_t*)idx);
-        pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -89,6 +90,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -139,6 +141,7 @@ private:
         idxQueue.FreeTensor(idx);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
@@ -188,9 +191,9 @@ public:
         const int64_t groups = CeilDiv<int64_t>(N, 128);
         const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
-        pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(partsQueue, BUFFER_NUM, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(inRangeQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
     }
@@ -212,6 +215,7 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
@@ -342,6 +346,7 @@ public:
     }
 
 private:
+    // Tables stay on chip while elements are looked up in them.
     __aicore__ inline void LoadTables()
     {
         LocalTensor<float> tableTable = tableTableQueue.AllocTensor<float>();

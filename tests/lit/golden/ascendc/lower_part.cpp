@@ -55,7 +55,7 @@ public:
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(jBuf, STRIP * sizeof(int32_t));
-        pipe->InitBuffer(iBuf, 256 * sizeof(int32_t));
+        pipe->InitBuffer(iBuf, (MAX_ROWS + BLOCK_B32) * sizeof(int32_t));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(jRepeatedBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);

@@ -46,7 +46,7 @@ public:
         pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
-        pipe->InitBuffer(inQueue, BUFFER_NUM, 36 * TILE * sizeof(uint8_t));
+        pipe->InitBuffer(inQueue, BUFFER_NUM, 9 * TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         oGm.SetGlobalBuffer((__gm__ float*)o);

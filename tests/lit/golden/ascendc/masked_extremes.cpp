@@ -19,10 +19,12 @@ constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other
 constexpr int64_t BLOCK_B8 = 32;    // elements of 1 B in a block of 32 B
 constexpr int64_t TILE = 15104;     // most elements at once
 constexpr int64_t MAX_ROWS = 248;   // most rows at once
+constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
+constexpr int64_t COLUMN = 256;     // elements of a buffer for one value a row: MAX_ROWS in whole repeats
 constexpr int64_t BLOCK_B16 = 16;   // elements of 2 B in a block of 32 B
 constexpr int64_t LANES_B16 = 128;  // elements of 2 B in a repeat of 256 B
-constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
 constexpr int64_t LANES_B32 = 64;   // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;     // elements of a buffer for one number: a repeat of any type
 
 // How many units hold a size.
 template <typename T>
@@ -64,8 +66,8 @@ public:
         pipe->InitBuffer(tmpBuf, TILE * sizeof(half));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
-        pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(bfloat16_t));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(outQueue, BUFFER_NUM, COLUMN * sizeof(bfloat16_t));
         maskGm.SetGlobalBuffer((__gm__ uint8_t*)mask);
         xGm.SetGlobalBuffer((__gm__ bfloat16_t*)x);
         outGm.SetGlobalBuffer((__gm__ bfloat16_t*)out);
@@ -197,8 +199,8 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(maskQueue, BUFFER_NUM, TILE * sizeof(uint8_t));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(bfloat16_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(half));
@@ -206,7 +208,7 @@ public:
         pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
         maskGm.SetGlobalBuffer((__gm__ uint8_t*)mask);
         xGm.SetGlobalBuffer((__gm__ bfloat16_t*)x);
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(bfloat16_t));
+        pipe->InitBuffer(outQueue, 1, LANES_B16 * sizeof(bfloat16_t));
         outGm.SetGlobalBuffer((__gm__ bfloat16_t*)out);
     }
 
@@ -226,6 +228,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -277,6 +280,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<bfloat16_t> out = outQueue.AllocTensor<bfloat16_t>();

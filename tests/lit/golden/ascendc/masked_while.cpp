@@ -12,10 +12,11 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
 constexpr int64_t TILE = 4352;     // most elements at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
-constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
 
 // How many units hold a size.
 template <typename T>
@@ -53,11 +54,11 @@ public:
         const int64_t last = stop < H ? stop : H;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(iBuf, 128 * sizeof(int32_t));
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf3, 128 * sizeof(float));
-        pipe->InitBuffer(ciBuf, 128 * sizeof(float));
+        pipe->InitBuffer(iBuf, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf3, NUMBER * sizeof(float));
+        pipe->InitBuffer(ciBuf, NUMBER * sizeof(float));
         pipe->InitBuffer(stepsQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(ciRepeatedBuf, TILE * sizeof(float));
         pipe->InitBuffer(nBuf, TILE * sizeof(int32_t));
@@ -70,8 +71,8 @@ public:
         pipe->InitBuffer(ziBuf2, TILE * sizeof(float));
         pipe->InitBuffer(tmpBuf2, TILE * sizeof(float));
         pipe->InitBuffer(maskBuf2, TILE / 8);
-        pipe->InitBuffer(ciSpreadBuf, 64 * sizeof(float));
-        pipe->InitBuffer(anyBuf, 8 * sizeof(float));
+        pipe->InitBuffer(ciSpreadBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(anyBuf, BLOCK_B32 * sizeof(float));
         eventVToS = pipe->FetchEventID<HardEvent::V_S>();
         eventSToV = pipe->FetchEventID<HardEvent::S_V>();
         stepsGm.SetGlobalBuffer((__gm__ int32_t*)steps);
@@ -91,6 +92,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin(int64_t row)
     {
         LocalTensor<int32_t> i = iBuf.Get<int32_t>();

@@ -14,9 +14,9 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;       // rows of a block of the result
-constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
-constexpr int64_t TILE_K = 128;       // depth in L1
 constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t TILE_K = 128;       // depth in L1
+constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
 constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
 constexpr int64_t FRACTAL_B32 = 128;  // elements of 4 B in a fractal of 512 B
 constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
@@ -64,9 +64,9 @@ public:
         bGm.SetGlobalBuffer((__gm__ float*)b);
         cGm.SetGlobalBuffer((__gm__ float*)c);
         pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(aL0Queue, BUFFER_NUM, 4096 * sizeof(float));
+        pipe->InitBuffer(aL0Queue, BUFFER_NUM, TILE_M * TILE_K0 * sizeof(float));
         pipe->InitBuffer(bL0Queue, BUFFER_NUM, 8192 * sizeof(float));
-        pipe->InitBuffer(aL1Queue, BUFFER_NUM, 16384 * sizeof(float));
+        pipe->InitBuffer(aL1Queue, BUFFER_NUM, TILE_M * TILE_K * sizeof(float));
         pipe->InitBuffer(bL1Queue, BUFFER_NUM, 32768 * sizeof(float));
         id = GetBlockIdx();
         blocks = GetBlockNum();

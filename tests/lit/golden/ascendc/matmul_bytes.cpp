@@ -12,9 +12,9 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;       // rows of a block of the result
 constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
 constexpr int64_t CORES = 24;         // of the device
 constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
 constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
@@ -76,7 +76,7 @@ public:
         aGm.SetGlobalBuffer((__gm__ int8_t*)a);
         bGm.SetGlobalBuffer((__gm__ int8_t*)b);
         outGm.SetGlobalBuffer((__gm__ int32_t*)out);
-        pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(int32_t));
+        pipe->InitBuffer(sumQueue, 1, TILE_M * TILE_N * sizeof(int32_t));
         pipe->InitBuffer(aL0Queue, BUFFER_NUM, 16384);
         pipe->InitBuffer(bL0Queue, BUFFER_NUM, 32768);
         pipe->InitBuffer(aL1Queue, BUFFER_NUM, 65536);
@@ -134,6 +134,7 @@ public:
     }
 
 private:
+    // A block of the result where there is nothing to add up.
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<int32_t>& sum)
     {
         LocalTensor<int8_t> aL0Zero = aL0Queue.AllocTensor<int8_t>();

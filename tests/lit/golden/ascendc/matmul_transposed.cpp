@@ -12,15 +12,15 @@
 
 using namespace AscendC;
 
-constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
 constexpr int64_t TILE_M = 128;       // rows of a block of the result
 constexpr int64_t TILE_N = 256;       // most columns of a block of the result
+constexpr int32_t BUFFER_NUM = 2;     // of a queue: one is copied while the other is computed with
+constexpr int64_t TILE_K0 = 32;       // depth in L0
+constexpr int64_t TILE_K = 128;       // depth in L1
 constexpr int64_t CORES = 24;         // of the device
 constexpr int64_t FRACTAL = 16;       // rows and columns of a fractal
 constexpr int64_t LEAST_N = 64;       // least columns of a block of several rows
-constexpr int64_t TILE_K = 128;       // depth in L1
 constexpr int64_t BLOCK_B32 = 8;      // elements of 4 B in a block of 32 B
-constexpr int64_t TILE_K0 = 32;       // depth in L0
 constexpr int64_t FEW_FRACTALS = 10;  // in a block whose products have to wait for each other
 
 // How many units hold a size.
@@ -75,11 +75,11 @@ public:
         aGm.SetGlobalBuffer((__gm__ float*)a);
         bGm.SetGlobalBuffer((__gm__ float*)b);
         outGm.SetGlobalBuffer((__gm__ float*)out);
-        pipe->InitBuffer(sumQueue, 1, 32768 * sizeof(float));
-        pipe->InitBuffer(aL0Queue, BUFFER_NUM, 4096 * sizeof(float));
-        pipe->InitBuffer(bL0Queue, BUFFER_NUM, 8192 * sizeof(float));
-        pipe->InitBuffer(aL1Queue, BUFFER_NUM, 16384 * sizeof(float));
-        pipe->InitBuffer(bL1Queue, BUFFER_NUM, 32768 * sizeof(float));
+        pipe->InitBuffer(sumQueue, 1, TILE_M * TILE_N * sizeof(float));
+        pipe->InitBuffer(aL0Queue, BUFFER_NUM, TILE_M * TILE_K0 * sizeof(float));
+        pipe->InitBuffer(bL0Queue, BUFFER_NUM, TILE_N * TILE_K0 * sizeof(float));
+        pipe->InitBuffer(aL1Queue, BUFFER_NUM, TILE_M * TILE_K * sizeof(float));
+        pipe->InitBuffer(bL1Queue, BUFFER_NUM, TILE_N * TILE_K * sizeof(float));
         const int64_t down = CeilDiv<int64_t>(M, TILE_M);
         const int64_t places = RoundUp<int64_t>(down * CeilDiv<int64_t>(N, TILE_N), CORES);
         const int64_t share = places / (down > 1 ? down : 1);
@@ -133,6 +133,7 @@ public:
     }
 
 private:
+    // A block of the result where there is nothing to add up.
     __aicore__ inline void Clear(int64_t rowsPadded, int64_t columnsPadded, const LocalTensor<float>& sum)
     {
         LocalTensor<float> aL0Zero = aL0Queue.AllocTensor<float>();

@@ -67,26 +67,27 @@ public:
     }
 
 private:
+    // What is the same for all tiles.
     __aicore__ inline void Prepare()
     {
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        CreateVecIndex(offsets, 0, 3584);
+        CreateVecIndex(offsets, 0, TILE);
         PipeBarrier<PIPE_V>();
-        Muls(offsets, offsets, 6, 3584);
+        Muls(offsets, offsets, 6, TILE);
         LocalTensor<int32_t> places = placesBuf.Get<int32_t>();
         LocalTensor<int32_t> number = numberBuf.Get<int32_t>();
         LocalTensor<float> numberFloat = number.ReinterpretCast<float>();
-        CreateVecIndex(numberFloat, 0.5f, 10752);
+        CreateVecIndex(numberFloat, 0.5f, 3 * TILE);
         PipeBarrier<PIPE_V>();
-        Muls(numberFloat, numberFloat, 0.33333333f, 10752);
+        Muls(numberFloat, numberFloat, 0.33333333f, 3 * TILE);
         PipeBarrier<PIPE_V>();
-        Cast(number, numberFloat, RoundMode::CAST_FLOOR, 10752);
-        CreateVecIndex(places, 0, 10752);
+        Cast(number, numberFloat, RoundMode::CAST_FLOOR, 3 * TILE);
+        CreateVecIndex(places, 0, 3 * TILE);
         PipeBarrier<PIPE_V>();
-        Muls(places, places, 7168, 10752);
-        Muls(number, number, -21502, 10752);
+        Muls(places, places, 7168, 3 * TILE);
+        Muls(number, number, -21502, 3 * TILE);
         PipeBarrier<PIPE_V>();
-        Add(places, places, number, 10752);
+        Add(places, places, number, 3 * TILE);
         PipeBarrier<PIPE_V>();
     }
 
@@ -110,8 +111,8 @@ private:
         LocalTensor<uint32_t> offsetsUnsigned = offsets.ReinterpretCast<uint32_t>();
         PipeBarrier<PIPE_V>();
         Gather(parts, imgHalf, offsetsUnsigned, 4, count);
-        Gather(parts[3584], imgHalf, offsetsUnsigned, 2, count);
-        Gather(parts[7168], imgHalf, offsetsUnsigned, 0, count);
+        Gather(parts[TILE], imgHalf, offsetsUnsigned, 2, count);
+        Gather(parts[2 * TILE], imgHalf, offsetsUnsigned, 0, count);
         LocalTensor<int32_t> offsets2 = placesBuf.Get<int32_t>();
         PipeBarrier<PIPE_V>();
         Gather(imgHalf, parts, offsets2.ReinterpretCast<uint32_t>(), 0, span);

@@ -15,9 +15,10 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;            // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 23040;              // most elements at once
-constexpr int64_t LINE_B32 = 128;            // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;            // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 23040;              // most elements at once
+constexpr int64_t NUMBER = 128;              // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;            // elements of 4 B in a line of global memory
 constexpr int64_t PREFIX_SUM_2_TILE = 6400;  // most elements at once
 constexpr int64_t BLOCK_B32 = 8;             // elements of 4 B in a block of 32 B
 
@@ -43,10 +44,10 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(totalQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(totalQueue, 1, NUMBER * sizeof(float));
         oPartsGm.SetGlobalBuffer((__gm__ float*)oParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -74,6 +75,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -103,6 +105,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> total = totalQueue.AllocTensor<float>();
@@ -146,17 +149,17 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(carryBuf, 128 * sizeof(float));
-        pipe->InitBuffer(partsQueue, 1, 64 * sizeof(float));
-        pipe->InitBuffer(earlierBuf, 128 * sizeof(float));
+        pipe->InitBuffer(carryBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(partsQueue, 1, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(earlierBuf, NUMBER * sizeof(float));
         oPartsGm.SetGlobalBuffer((__gm__ float*)oParts);
         pipe->InitBuffer(xQueue, BUFFER_NUM, PREFIX_SUM_2_TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, PREFIX_SUM_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(runningBuf, 6408 * sizeof(float));
+        pipe->InitBuffer(runningBuf, (PREFIX_SUM_2_TILE + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(shiftedBuf, PREFIX_SUM_2_TILE * sizeof(float));
         pipe->InitBuffer(offsetsBuf, PREFIX_SUM_2_TILE * sizeof(int32_t));
-        pipe->InitBuffer(placeBuf, 8 * sizeof(int32_t));
+        pipe->InitBuffer(placeBuf, BLOCK_B32 * sizeof(int32_t));
         oGm.SetGlobalBuffer((__gm__ float*)o);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -185,14 +188,15 @@ public:
     }
 
 private:
+    // What is the same for all tiles.
     __aicore__ inline void Prepare()
     {
         LocalTensor<float> running = runningBuf.Get<float>();
         Duplicate(running, 0.0f, 8);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        CreateVecIndex(offsets, 0, 6400);
+        CreateVecIndex(offsets, 0, PREFIX_SUM_2_TILE);
         PipeBarrier<PIPE_V>();
-        Muls(offsets, offsets, 4, 6400);
+        Muls(offsets, offsets, 4, PREFIX_SUM_2_TILE);
     }
 
     __aicore__ inline void LoadNumbers()
@@ -204,6 +208,7 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();

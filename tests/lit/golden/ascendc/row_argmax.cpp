@@ -20,8 +20,10 @@ constexpr int32_t BUFFER_NUM = 2;             // of a queue: one is copied while
 constexpr int64_t BLOCK_B32 = 8;              // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 13568;               // most elements at once
 constexpr int64_t MAX_ROWS = 248;             // most rows at once
+constexpr int64_t COLUMN = 256;               // elements of a buffer for one value a row: MAX_ROWS in whole repeats
 constexpr int64_t LANES_B32 = 64;             // elements of 4 B in a repeat of 256 B
 constexpr int64_t WORD_BITS = 16;             // of the words that masks are combined in
+constexpr int64_t NUMBER = 128;               // elements of a buffer for one number: a repeat of any type
 constexpr int64_t ROW_ARGMAX_2_TILE = 11008;  // most elements at once
 
 // How many units hold a size.
@@ -61,11 +63,11 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(i1Buf, 1016 * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
-        pipe->InitBuffer(bestQueue, BUFFER_NUM, 256 * sizeof(float));
+        pipe->InitBuffer(bestQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(maskBuf2, TILE / 8);
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
-        pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(int64_t));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(outQueue, BUFFER_NUM, COLUMN * sizeof(int64_t));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(bestSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         bestGm.SetGlobalBuffer((__gm__ float*)best);
@@ -228,20 +230,20 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(bestBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(int32_t));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(bestBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(int32_t));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_ARGMAX_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, LANES_B32 * sizeof(float));
         pipe->InitBuffer(i1Buf, ROW_ARGMAX_2_TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, ROW_ARGMAX_2_TILE / 8);
         pipe->InitBuffer(tmpBuf, ROW_ARGMAX_2_TILE * sizeof(float));
         pipe->InitBuffer(maskBuf2, ROW_ARGMAX_2_TILE / 8);
-        pipe->InitBuffer(bestSpreadBuf, 64 * sizeof(float));
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(int64_t));
-        pipe->InitBuffer(bestQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(bestSpreadBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(int64_t));
+        pipe->InitBuffer(bestQueue, 1, NUMBER * sizeof(float));
         bestGm.SetGlobalBuffer((__gm__ float*)best);
         outGm.SetGlobalBuffer((__gm__ int64_t*)out);
     }
@@ -269,6 +271,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -298,6 +301,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> best = bestBuf.Get<float>();

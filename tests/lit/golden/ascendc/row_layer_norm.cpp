@@ -21,6 +21,7 @@ constexpr int64_t BLOCK_B32 = 8;                 // elements of 4 B in a block o
 constexpr int64_t TILE = 8448;                   // most elements at once
 constexpr int64_t MAX_ROWS = 248;                // most rows at once
 constexpr int64_t LANES_B32 = 64;                // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;                  // elements of a buffer for one number: a repeat of any type
 constexpr int64_t ROW_LAYER_NORM_2_TILE = 5376;  // most elements at once
 
 // How many units hold a size.
@@ -53,9 +54,9 @@ public:
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, 2040 * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(perRowBuf2, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf2, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
@@ -230,24 +231,24 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf3, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf4, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf5, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf6, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf7, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf3, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf4, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf5, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf6, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf7, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
-        pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(gammaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(betaQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, ROW_LAYER_NORM_2_TILE * sizeof(float));
         gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
         betaGm.SetGlobalBuffer((__gm__ float*)beta);
-        pipe->InitBuffer(rowSpreadBuf2, 64 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf2, LANES_B32 * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -280,6 +281,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> number2 = numberBuf2.Get<float>();
@@ -311,6 +313,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberBuf.Get<float>();

@@ -19,6 +19,7 @@ constexpr int64_t BLOCK_B32 = 8;               // elements of 4 B in a block of 
 constexpr int64_t TILE = 10496;                // most elements at once
 constexpr int64_t MAX_ROWS = 248;              // most rows at once
 constexpr int64_t LANES_B32 = 64;              // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;                // elements of a buffer for one number: a repeat of any type
 constexpr int64_t ROW_SOFTMAX_2_TILE = 11520;  // most elements at once
 
 // How many units hold a size.
@@ -49,7 +50,7 @@ public:
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
@@ -186,15 +187,15 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, ROW_SOFTMAX_2_TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
-        pipe->InitBuffer(rowSpreadBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, ROW_SOFTMAX_2_TILE * sizeof(float));
-        pipe->InitBuffer(rowSpreadBuf2, 64 * sizeof(float));
+        pipe->InitBuffer(rowSpreadBuf2, LANES_B32 * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -227,6 +228,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -256,6 +258,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberBuf.Get<float>();

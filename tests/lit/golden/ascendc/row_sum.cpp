@@ -18,6 +18,7 @@ constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 constexpr int64_t TILE = 23040;    // most elements at once
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
 
 // How many units hold a size.
 template <typename T>
@@ -47,7 +48,7 @@ public:
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(outQueue, BUFFER_NUM, 256 * sizeof(float));
+        pipe->InitBuffer(outQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
@@ -143,10 +144,10 @@ public:
         const int64_t last = stop < R ? stop : R;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -166,6 +167,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -195,6 +197,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> out = outQueue.AllocTensor<float>();

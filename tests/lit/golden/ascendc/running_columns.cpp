@@ -80,6 +80,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin(int64_t width)
     {
         LocalTensor<float> carry = carryBuf.Get<float>();

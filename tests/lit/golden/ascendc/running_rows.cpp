@@ -11,6 +11,7 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
 constexpr int64_t TILE = 6400;     // most elements at once
 constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
@@ -38,14 +39,14 @@ public:
         const int64_t last = stop < H ? stop : H;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(carryBuf, 128 * sizeof(float));
+        pipe->InitBuffer(carryBuf, NUMBER * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(runningBuf, 6408 * sizeof(float));
+        pipe->InitBuffer(runningBuf, (TILE + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(shiftedBuf, TILE * sizeof(float));
         pipe->InitBuffer(offsetsBuf, TILE * sizeof(int32_t));
-        pipe->InitBuffer(placeBuf, 8 * sizeof(int32_t));
+        pipe->InitBuffer(placeBuf, BLOCK_B32 * sizeof(int32_t));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
@@ -65,16 +66,18 @@ public:
     }
 
 private:
+    // What is the same for all tiles.
     __aicore__ inline void Prepare()
     {
         LocalTensor<float> running = runningBuf.Get<float>();
         Duplicate(running, 0.0f, 8);
         LocalTensor<int32_t> offsets = offsetsBuf.Get<int32_t>();
-        CreateVecIndex(offsets, 0, 6400);
+        CreateVecIndex(offsets, 0, TILE);
         PipeBarrier<PIPE_V>();
-        Muls(offsets, offsets, 4, 6400);
+        Muls(offsets, offsets, 4, TILE);
     }
 
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> carry = carryBuf.Get<float>();

@@ -19,10 +19,13 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 14848;    // most elements at once
-constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 14848;    // most elements at once
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t WORD_BITS = 16;  // of the words that masks are combined in
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
+constexpr int64_t BLOCK_B16 = 16;  // elements of 2 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -48,13 +51,13 @@ public:
         value = -N;
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(placesQueue, BUFFER_NUM, TILE * sizeof(int32_t));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(int32_t));
         pipe->InitBuffer(maskBuf, TILE / 8);
         pipe->InitBuffer(maskBuf2, TILE / 8);
         placesGm.SetGlobalBuffer((__gm__ int32_t*)places);
-        pipe->InitBuffer(numberQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -82,6 +85,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -132,6 +136,7 @@ private:
         placesQueue.FreeTensor(places);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> number = numberQueue.AllocTensor<float>();
@@ -181,9 +186,9 @@ public:
         const int64_t groups = CeilDiv<int64_t>(N, 128);
         const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
-        pipe->InitBuffer(inRangeQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(partsQueue, BUFFER_NUM, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(inRangeQueue, 1, NUMBER * sizeof(float));
         inRangePartsGm.SetGlobalBuffer((__gm__ float*)inRangeParts);
         inRangeGm.SetGlobalBuffer((__gm__ float*)inRange);
     }
@@ -205,6 +210,7 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();
@@ -255,9 +261,9 @@ public:
         faultsGm.SetGlobalBuffer((__gm__ int64_t*)faults);
         yGm.SetGlobalBuffer((__gm__ bfloat16_t*)y);
         xGm.SetGlobalBuffer((__gm__ bfloat16_t*)x);
-        pipe->InitBuffer(operand0F32Buf, 8 * sizeof(float));
+        pipe->InitBuffer(operand0F32Buf, BLOCK_B32 * sizeof(float));
         operand0F32 = operand0F32Buf.Get<float>();
-        pipe->InitBuffer(convertedBf16Buf, 16 * sizeof(bfloat16_t));
+        pipe->InitBuffer(convertedBf16Buf, BLOCK_B16 * sizeof(bfloat16_t));
         convertedBf16 = convertedBf16Buf.Get<bfloat16_t>();
         eventSToV = pipe->FetchEventID<HardEvent::S_V>();
         eventVToS = pipe->FetchEventID<HardEvent::V_S>();

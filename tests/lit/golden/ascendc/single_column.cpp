@@ -10,7 +10,9 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
+constexpr int64_t COLUMN = 256;    // elements of a buffer for one value a row: MAX_ROWS in whole repeats
 constexpr int64_t MAX_ROWS = 248;  // most rows at once
+constexpr int64_t BLOCK_B32 = 8;   // elements of 4 B in a block of 32 B
 
 // How many units hold a size.
 template <typename T>
@@ -35,10 +37,10 @@ public:
         const int64_t stop = first + share + (id < extra ? 1 : 0);
         const int64_t last = stop < R ? stop : R;
         length = last - first;
-        pipe->InitBuffer(pQueue, BUFFER_NUM, 2048 * sizeof(float));
-        pipe->InitBuffer(qQueue, BUFFER_NUM, 256 * sizeof(float));
-        pipe->InitBuffer(pPackedBuf, 256 * sizeof(float));
-        pipe->InitBuffer(pOutQueue, BUFFER_NUM, 2048 * sizeof(float));
+        pipe->InitBuffer(pQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
+        pipe->InitBuffer(qQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(pPackedBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(pOutQueue, BUFFER_NUM, 8 * COLUMN * sizeof(float));
         pGm.SetGlobalBuffer((__gm__ float*)p);
         qGm.SetGlobalBuffer((__gm__ float*)q);
     }

@@ -3,15 +3,14 @@
  *
  * Signature  stencil5(x, o, R, C)
  *            float x[R, C], float o[R, C], int64_t R, int64_t C
- * Tiling     xQueue 26624 + xAboveQueue 26624 + xBelowQueue 26624 + xLeftQueue 26624 + xRightQueue 26624 + oQueue 2 x
- *            26624 = 186368 B of UB
+ * Tiling     inQueue 2 x 76800 + oQueue 2 x 15360 = 184320 B of UB
  */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;   // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 6656;      // most elements at once
+constexpr int64_t TILE = 3840;      // most elements at once
 constexpr int64_t BLOCK_B32 = 8;    // elements of 4 B in a block of 32 B
 constexpr int64_t MAX_ROWS = 4095;  // most rows at once
 
@@ -47,11 +46,7 @@ public:
         pitch = parts * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
-        pipe->InitBuffer(xQueue, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xAboveQueue, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xBelowQueue, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xLeftQueue, 1, TILE * sizeof(float));
-        pipe->InitBuffer(xRightQueue, 1, TILE * sizeof(float));
+        pipe->InitBuffer(inQueue, BUFFER_NUM, 5 * TILE * sizeof(float));
         pipe->InitBuffer(oQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
         oGm.SetGlobalBuffer((__gm__ float*)o);
@@ -77,35 +72,33 @@ private:
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow, int64_t column, int64_t width)
     {
         const int64_t place = column + 1;
-        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        LocalTensor<uint8_t> in = inQueue.AllocTensor<uint8_t>();
+        LocalTensor<float> x = in.ReinterpretCast<float>();
         const int64_t place2 = (firstRow + 1) * C;
         const int64_t gap = pitch / BLOCK_B32 - CeilDiv<int64_t>(width, BLOCK_B32);
         const DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(width * sizeof(float)),
                                      static_cast<uint32_t>((C - width) * sizeof(float)), static_cast<uint32_t>(gap), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[place2 + place], copy, noPad);
-        LocalTensor<float> xAbove = xAboveQueue.AllocTensor<float>();
+        LocalTensor<float> xAbove = in[TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(xAbove, xGm[firstRow * C + place], copy, noPad);
-        LocalTensor<float> xBelow = xBelowQueue.AllocTensor<float>();
+        LocalTensor<float> xBelow = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(xBelow, xGm[(firstRow + 2) * C + place], copy, noPad);
-        LocalTensor<float> xLeft = xLeftQueue.AllocTensor<float>();
+        LocalTensor<float> xLeft = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(xLeft, xGm[place2 + column], copy, noPad);
-        LocalTensor<float> xRight = xRightQueue.AllocTensor<float>();
+        LocalTensor<float> xRight = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
         DataCopyPad(xRight, xGm[place2 + column + 2], copy, noPad);
-        xQueue.EnQue(x);
-        xAboveQueue.EnQue(xAbove);
-        xBelowQueue.EnQue(xBelow);
-        xLeftQueue.EnQue(xLeft);
-        xRightQueue.EnQue(xRight);
+        inQueue.EnQue(in);
     }
 
     __aicore__ inline void Compute(int64_t n)
     {
-        LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> xAbove = xAboveQueue.DeQue<float>();
-        LocalTensor<float> xBelow = xBelowQueue.DeQue<float>();
-        LocalTensor<float> xLeft = xLeftQueue.DeQue<float>();
-        LocalTensor<float> xRight = xRightQueue.DeQue<float>();
+        LocalTensor<uint8_t> in = inQueue.DeQue<uint8_t>();
+        LocalTensor<float> x = in.ReinterpretCast<float>();
+        LocalTensor<float> xAbove = in[TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xBelow = in[2 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xLeft = in[3 * TILE * sizeof(float)].ReinterpretCast<float>();
+        LocalTensor<float> xRight = in[4 * TILE * sizeof(float)].ReinterpretCast<float>();
         LocalTensor<float> o = oQueue.AllocTensor<float>();
         const int64_t total = n * pitch;
         Add(x, x, xAbove, total);
@@ -118,11 +111,7 @@ private:
         PipeBarrier<PIPE_V>();
         Muls(o, x, 0.2f, total);
         oQueue.EnQue(o);
-        xQueue.FreeTensor(x);
-        xAboveQueue.FreeTensor(xAbove);
-        xBelowQueue.FreeTensor(xBelow);
-        xLeftQueue.FreeTensor(xLeft);
-        xRightQueue.FreeTensor(xRight);
+        inQueue.FreeTensor(in);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow, int64_t column, int64_t width)
@@ -135,11 +124,7 @@ private:
         oQueue.FreeTensor(o);
     }
 
-    TQue<TPosition::VECIN, 1> xQueue;
-    TQue<TPosition::VECIN, 1> xAboveQueue;
-    TQue<TPosition::VECIN, 1> xBelowQueue;
-    TQue<TPosition::VECIN, 1> xLeftQueue;
-    TQue<TPosition::VECIN, 1> xRightQueue;
+    TQue<TPosition::VECIN, BUFFER_NUM> inQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> oQueue;
     GlobalTensor<float> xGm;
     GlobalTensor<float> oGm;

@@ -14,9 +14,10 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 23040;    // most elements at once
-constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 23040;    // most elements at once
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
+constexpr int64_t LINE_B32 = 128;  // elements of 4 B in a line of global memory
 
 // How many units hold a size.
 template <typename T>
@@ -33,10 +34,10 @@ public:
     {
         id = GetBlockIdx();
         const int64_t blocks = GetBlockNum();
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ float*)outParts);
         const int64_t units = CeilDiv<int64_t>(N, LINE_B32);
         const int64_t share = units / blocks;
@@ -64,6 +65,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -93,6 +95,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> out = outQueue.AllocTensor<float>();
@@ -137,8 +140,8 @@ public:
         const int64_t groups = CeilDiv<int64_t>(N, 128);
         const int64_t least = groups < 48 ? groups : 48;
         blocks = least > 1 ? least : 1;
-        pipe->InitBuffer(partsQueue, BUFFER_NUM, 64 * sizeof(float));
-        pipe->InitBuffer(outQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(partsQueue, BUFFER_NUM, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(outQueue, 1, NUMBER * sizeof(float));
         outPartsGm.SetGlobalBuffer((__gm__ float*)outParts);
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
@@ -160,6 +163,7 @@ private:
         partsQueue.EnQue(parts);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> parts = partsQueue.DeQue<float>();

@@ -10,8 +10,9 @@
 using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;  // of a queue: one is copied while the other is computed with
-constexpr int64_t TILE = 23040;    // most elements at once
+constexpr int64_t NUMBER = 128;    // elements of a buffer for one number: a repeat of any type
 constexpr int64_t LANES_B32 = 64;  // elements of 4 B in a repeat of 256 B
+constexpr int64_t TILE = 23040;    // most elements at once
 
 class KernelTriangle {
 public:
@@ -22,11 +23,11 @@ public:
         this->N = N;
         id = GetBlockIdx();
         blocks = GetBlockNum();
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
-        pipe->InitBuffer(sQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(sQueue, 1, NUMBER * sizeof(float));
         sGm.SetGlobalBuffer((__gm__ float*)s);
     }
 
@@ -47,6 +48,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -78,6 +80,7 @@ private:
         aQueue.FreeTensor(a);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> s = sQueue.AllocTensor<float>();

@@ -79,24 +79,25 @@ public:
     }
 
 private:
+    // What is the same for all tiles.
     __aicore__ inline void Prepare()
     {
         LocalTensor<int32_t> places = placesBuf.Get<int32_t>();
         LocalTensor<int32_t> row = rowBuf.Get<int32_t>();
         const float reciprocal = 1.0f / static_cast<float>(pitch);
         LocalTensor<float> rowFloat = row.ReinterpretCast<float>();
-        CreateVecIndex(rowFloat, 0.5f, 7424);
+        CreateVecIndex(rowFloat, 0.5f, TILE);
         PipeBarrier<PIPE_V>();
-        Muls(rowFloat, rowFloat, reciprocal, 7424);
+        Muls(rowFloat, rowFloat, reciprocal, TILE);
         PipeBarrier<PIPE_V>();
-        Cast(row, rowFloat, RoundMode::CAST_FLOOR, 7424);
-        CreateVecIndex(places, 0, 7424);
+        Cast(row, rowFloat, RoundMode::CAST_FLOOR, TILE);
+        CreateVecIndex(places, 0, TILE);
         PipeBarrier<PIPE_V>();
         const int64_t step = turnedPitch * 4;
-        Muls(places, places, static_cast<int32_t>(step), 7424);
-        Muls(row, row, static_cast<int32_t>(4 - step * pitch), 7424);
+        Muls(places, places, static_cast<int32_t>(step), TILE);
+        Muls(row, row, static_cast<int32_t>(4 - step * pitch), TILE);
         PipeBarrier<PIPE_V>();
-        Add(places, places, row, 7424);
+        Add(places, places, row, TILE);
         PipeBarrier<PIPE_V>();
     }
 

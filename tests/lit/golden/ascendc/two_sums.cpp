@@ -19,6 +19,7 @@ constexpr int64_t BLOCK_B32 = 8;            // elements of 4 B in a block of 32 
 constexpr int64_t TILE = 13824;             // most elements at once
 constexpr int64_t MAX_ROWS = 248;           // most rows at once
 constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
+constexpr int64_t NUMBER = 128;             // elements of a buffer for one number: a repeat of any type
 constexpr int64_t TWO_SUMS_2_TILE = 11264;  // most elements at once
 
 // How many units hold a size.
@@ -51,8 +52,8 @@ public:
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
-        pipe->InitBuffer(yQueue, BUFFER_NUM, 256 * sizeof(float));
-        pipe->InitBuffer(perRowBuf, 256 * sizeof(float));
+        pipe->InitBuffer(yQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
+        pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         xGm.SetGlobalBuffer((__gm__ float*)x);
         yGm.SetGlobalBuffer((__gm__ float*)y);
@@ -179,15 +180,15 @@ public:
         const int64_t last = stop < M ? stop : M;
         const int64_t length = last - first;
         end = first + length;
-        pipe->InitBuffer(numberBuf, 128 * sizeof(float));
-        pipe->InitBuffer(numberBuf2, 128 * sizeof(float));
-        pipe->InitBuffer(lanesBuf, 64 * sizeof(float));
-        pipe->InitBuffer(lanesBuf2, 64 * sizeof(float));
+        pipe->InitBuffer(numberBuf, NUMBER * sizeof(float));
+        pipe->InitBuffer(numberBuf2, NUMBER * sizeof(float));
+        pipe->InitBuffer(lanesBuf, LANES_B32 * sizeof(float));
+        pipe->InitBuffer(lanesBuf2, LANES_B32 * sizeof(float));
         pipe->InitBuffer(aQueue, BUFFER_NUM, TWO_SUMS_2_TILE * sizeof(float));
         pipe->InitBuffer(xQueue, BUFFER_NUM, TWO_SUMS_2_TILE * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        pipe->InitBuffer(yQueue, 1, 128 * sizeof(float));
+        pipe->InitBuffer(yQueue, 1, NUMBER * sizeof(float));
         yGm.SetGlobalBuffer((__gm__ float*)y);
     }
 
@@ -207,6 +208,7 @@ public:
     }
 
 private:
+    // What the lanes and numbers of a line start from.
     __aicore__ inline void Begin()
     {
         LocalTensor<float> lanes = lanesBuf.Get<float>();
@@ -251,6 +253,7 @@ private:
         xQueue.FreeTensor(x);
     }
 
+    // Numbers of a whole line, from what its lanes have come to.
     __aicore__ inline void Combine()
     {
         LocalTensor<float> y = yQueue.AllocTensor<float>();

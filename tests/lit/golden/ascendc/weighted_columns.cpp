@@ -60,7 +60,7 @@ public:
         pipe->InitBuffer(yOldQueue, 1, STRIP * sizeof(float));
         yGm.SetGlobalBuffer((__gm__ float*)y);
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(wQueue, BUFFER_NUM, 256 * sizeof(float));
+        pipe->InitBuffer(wQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
         wGm.SetGlobalBuffer((__gm__ float*)w);
         pipe->InitBuffer(wSpreadBuf, 8 * MAX_ROWS * sizeof(float));
