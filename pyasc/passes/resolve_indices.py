@@ -195,7 +195,8 @@ class _Resolver:
     def _hoist_check(self, site: _Site) -> bool:
         """Check the extremes of an affine index at the function's start. False when that cannot be said there."""
         extremes = self.launch.extremes(site.expr, site.op)
-        if extremes is None:
+        computed = any(name in self.ranges.polynomials.atoms for name in site.extent.names)
+        if extremes is None or (computed and not self.launch.available(site.extent)):
             return False
         needed = self._needed(site, extremes)
         key = (*needed, *extremes.guards)

@@ -330,9 +330,16 @@ def is_work(op: Operation) -> bool:
 
 
 def name_workspaces(kernel: Func, buffers: Sequence[mem.Alloc], names: dict[Value, str]) -> None:
-    """Give each buffer between phases a name that no parameter has. Raises UnsupportedError for an unknown size."""
+    """Give each buffer between phases a name that no parameter has, and room for the most that it may hold.
+
+    Raises UnsupportedError where no sizes of the kernel say how much that is.
+    """
     taken = {param.name for param in kernel.params} | set(kernel.sizes) | set(names.values())
     for buffer in buffers:
         if isinstance(buffer.ref.type, RefType) and None in buffer.ref.type.shape:
-            raise refuse("a temporary array whose size no size of the kernel gives", buffer.loc)
+            shape = _largest_shape(buffer, Polynomials())
+            if shape is None:
+                raise refuse("a temporary array whose size no size of the kernel gives", buffer.loc)
+            buffer.ref.type = RefType(shape, buffer.ref.type.dtype)
+            buffer.set_operands("sizes", [])
         names[buffer.ref] = unused(buffer.ref.name or "workspace", taken)
