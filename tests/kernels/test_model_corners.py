@@ -128,6 +128,15 @@ def scaled(m: int) -> tuple[np.ndarray, ...]:
     return ones, ones[0] * 2, ONES[:3], np.ones(1, np.int32), integers(m)
 
 
+@asc.kernel
+def until_it_stands(x: asc.float32[N], y: asc.float32[N]):
+    moved = 1.0
+    while moved > 0.01:
+        y[:] = x * 0.5
+        moved = asc.max(asc.abs(x - y))
+        x[:] = y
+
+
 CASES: list[tuple[asc.Kernel, dict[str, int], tuple[np.ndarray, ...]]] = [
     (guarded, {"N": 5}, (WIDE,)),
     (chosen, {"N": 5}, (WIDE, WIDE, WIDE)),
@@ -142,6 +151,7 @@ CASES: list[tuple[asc.Kernel, dict[str, int], tuple[np.ndarray, ...]]] = [
     (written_and_reduced, {"N": 257}, (integers(257), integers(257)[::-1])),
     (scaled_sums, {"N": 3, "M": 0}, scaled(0)),
     (scaled_sums, {"N": 3, "M": 40}, scaled(40)),
+    (until_it_stands, {"N": 33}, (np.arange(33, dtype=np.float32), np.zeros(33, np.float32))),
     (scaled_counts, {"M": 0}, (integers(0), ONES[:0], np.zeros(16, np.float32))),
 ]
 

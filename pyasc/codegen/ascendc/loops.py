@@ -22,7 +22,8 @@ class Doubling:
 def doubling(op: scf.While) -> Doubling | None:
     """The loop as a counter that doubles, if it is one whose last value nobody uses."""
     before, after = op.before.block, op.after.block
-    if len(op.inits) != 1 or any(value.uses for value in op.values) or len(list(before)) != 2:
+    single = len(op.inits) == len(after.args) == len(after.terminator.operands) == 1
+    if not single or any(value.uses for value in op.values) or len(list(before)) != 2:
         return None
     less, condition = before
     (counter,), (doubled,) = after.args, after.terminator.operands
