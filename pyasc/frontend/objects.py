@@ -11,6 +11,7 @@ from typing import Any
 from pyasc.frontend import numeric
 from pyasc.frontend.frames import RESULT_PARTS, Frame
 from pyasc.frontend.signature import did_you_mean
+from pyasc.frontend.text_globals import UNTOLD
 from pyasc.frontend.values import (
     Array,
     Conflict,
@@ -100,6 +101,8 @@ def _global(v: Visitor, node: ast.Name, frame: Frame) -> Val:
         return size_of(v, size(node.id))
     known = [*frame.env.values, *frame.source.globals, *frame.source.closure, *v.sizes]
     hint = did_you_mean(node.id, [n for n in known if n[:1] != "%"])
+    if node.id in frame.source.globals.get(UNTOLD, ()):
+        hint = "give it a constant, or make it a parameter: this text is parsed and never run"
     raise v.error(node, "PA0301", f"`{node.id}` is not defined", hint=hint)
 
 

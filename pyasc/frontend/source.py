@@ -101,10 +101,10 @@ class KernelSource:
         except ValueError as error:
             raise _trouble("PA0103", f"invalid text: {error}", Location(file, 1, 0, 1, 0)) from None
         names = text_globals(tree)
-        for node in tree.body:
-            if isinstance(node, _DEFINITIONS):
-                names[node.name] = _source_of(node, lines, file, names)
-        return names[_choose(tree, name, file)]
+        sources = {n: _source_of(n, lines, file, names) for n in tree.body if isinstance(n, _DEFINITIONS)}
+        names |= {key: sources[value] for key, value in names.items() if isinstance(value, _DEFINITIONS)}
+        chosen = _choose(tree, name, file)
+        return next(source for source in reversed(sources.values()) if source.name == chosen)
 
     @cached_property
     def ascii_lines(self) -> frozenset[int]:

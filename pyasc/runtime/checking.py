@@ -14,6 +14,7 @@ from typing import Any
 
 from pyasc.frontend.depth import deep_recursion
 from pyasc.frontend.source import KernelSource
+from pyasc.frontend.text_globals import bound_names
 from pyasc.ir.diagnostics import CompileError, Diagnostic, LaunchError
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
@@ -71,7 +72,7 @@ def check_text(
         if options is None or (wanted and node.name not in wanted):
             continue
         kernels.append(node.name)
-        bound = _bound_names(tree) - source.globals.keys()
+        bound = bound_names(tree) - source.globals.keys()
         diagnostics = check_kernel(Kernel(source, options), asked)
         found += [_known_at_run_time(each, node.name, bound) for each in diagnostics]
     found += _nested_kernels(tree, file)
@@ -132,26 +133,6 @@ def _passed_over(kernel: str, reason: str, loc: Location, hint: str) -> Diagnost
     return Diagnostic(
         "", f"`{kernel}` is not checked completely: {reason}", loc, severity="remark", hint=hint
     )
-
-
-def _bound_names(tree: ast.Module) -> set[str]:
-    """The names that statements of a module set, outside of functions."""
-    found: set[str] = set()
-    pending: list[ast.AST] = list(tree.body)
-    while pending:
-        node = pending.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-                continue
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                found |= {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
-            case ast.Name(id=name, ctx=ast.Store()):
-                found.add(name)
-            case _:
-                pass
-        pending += ast.iter_child_nodes(node)
-    return found
 
 
 def _nested_kernels(tree: ast.Module, file: str) -> Iterator[Diagnostic]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pyasc.runtime.kernel import Kernel
 from pyasc.runtime.options import KernelOptions
+
+if TYPE_CHECKING:
+    from pyasc.frontend.source import KernelSource
 
 
 @overload
@@ -73,10 +76,34 @@ def func(function: Callable[..., Any]) -> Func:
 def kernel_from_source(text: str, name: str | None = None, **options: Any) -> Kernel:
     """The kernel `name` of a program text (the only one by default), which is parsed and never executed.
 
-    Raises CompileError when the text does not parse or has no such function, and as `kernel` for options.
+    The options are those of its decorator in the text, and in place of them those given here. Raises CompileError
+    when the text does not parse or has no such function, and as `kernel` for options.
     """
     from pyasc.frontend.source import KernelSource
 
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"asc.kernel_from_source takes a program text, got {type(text).__name__}")
-    return Kernel(KernelSource.from_text(text, name), KernelOptions.of(options))
+    source = KernelSource.from_text(text, name)
+    return Kernel(source, KernelOptions.of(_written_options(source) | options))
+
+
+def _written_options(source: KernelSource) -> dict[str, Any]:
+    """The options of the decorator in the text. Raises CompileError for what only a run of the text would tell."""
+    from pyasc.frontend.text_globals import UNKNOWN, evaluate, is_of_pyasc
+    from pyasc.ir.diagnostics import Diagnostic, compile_error
+
+    found: dict[str, Any] = {}
+    for decorator in getattr(source.node, "decorator_list", ()):
+        if not is_of_pyasc(decorator, source.globals):
+            what = f"a decorator changes what `{source.name}` does"
+            loc = source.location(decorator)
+            raise compile_error(Diagnostic("PA0104", what, loc, hint="write what it does into the kernel"))
+        for keyword in getattr(decorator, "keywords", ()):
+            try:
+                found[keyword.arg] = evaluate(keyword.value, source.globals)
+            except UNKNOWN:
+                what = "this option is known only when the text runs"
+                hint = "write a constant, or give the option to asc.kernel_from_source"
+                loc = source.location(keyword.value)
+                raise compile_error(Diagnostic("PA0104", what, loc, hint=hint)) from None
+    return found
