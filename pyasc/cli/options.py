@@ -54,14 +54,23 @@ def request_of(
 
 
 def pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """`NAME=VALUE` texts taken apart. Raises UsageError."""
+    """`NAME=VALUE` texts taken apart. Raises UsageError, also for a name that is given twice but to `--out`."""
     found: list[tuple[str, str]] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip().isidentifier() or not value.strip():
             raise click.UsageError(f"{option} {text!r}: expected NAME=VALUE")
         found.append((name.strip(), value.strip()))
+    if option != "--out":
+        refuse_twice(option, [name for name, _ in found])
     return found
+
+
+def refuse_twice(option: str, names: Sequence[str]) -> None:
+    """Raises UsageError for a name that has two values."""
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise click.UsageError(f"{option} {twice} is given twice")
 
 
 def _size(text: str) -> int:

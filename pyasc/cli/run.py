@@ -14,7 +14,7 @@ import numpy as np
 
 from pyasc.cli.failures import USAGE, Failure
 from pyasc.cli.loading import IR_SUFFIX, Request, chosen_kernels, lowered_kernels
-from pyasc.cli.options import pairs
+from pyasc.cli.options import pairs, refuse_twice
 from pyasc.runtime.abi import numpy_dtype
 from pyasc.runtime.faults import failed_kernel
 from pyasc.runtime.files import write_bytes_atomically
@@ -114,6 +114,7 @@ def run_ascendc(
         raise Failure(f"cannot read {file}: no such file")
     try:
         given = [parse_argument(text) for text in arguments]
+        refuse_twice("--arg", [name for name, _ in given])
         values = [value for _, value in given]
         result = run(build_file(Path(file)), values, entry=name, blocks=blocks, check=check)
     except ModelError as error:

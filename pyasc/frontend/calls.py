@@ -214,7 +214,7 @@ def helper_source(v: Visitor, node: ast.Call, found: Any) -> KernelSource:
     function = getattr(found, "py_func", found)
     if getattr(function, "__module__", None) in composed.MODULES and isinstance(function, types.FunctionType):
         return composed.composed_source(v, function, v.location(node))
-    if not isinstance(function, types.FunctionType) or _is_ours(function):
+    if not isinstance(function, types.FunctionType) or _is_known_otherwise(function):
         what = f"`{ast.unparse(node.func)}` cannot be called in a kernel"
         raise v.error(node.func, "PA0209", what, hint=_instead_of(function))
     cached = v.helpers.get(function)
@@ -229,23 +229,59 @@ _INSTEAD: dict[str, str] = {
     "str": "print the value itself with asc.print",
     "map": "use a list comprehension",
     "filter": "use asc.where, or a loop with `if`",
-    "array": "use asc.stack, or asc.zeros and a loop that fills it",
 }
 """What stands for functions that many reach for, by their names."""
+
+_INSTEAD_OF_NUMPY: dict[str, str] = {
+    "array": "use asc.stack, or asc.zeros and a loop that fills it",
+    "asarray": "use the array itself, or x.copy()",
+    "ascontiguousarray": "use the array itself, or x.copy()",
+    "bincount": "use asc.atomic_add(counts, x[i], 1) in a loop",
+    "copy": "use x.copy()",
+    "diag": "use a loop over x[i, i]",
+    "diagonal": "use a loop over x[i, i]",
+    "diff": "use x[1:] - x[:-1]",
+    "flip": "use x[::-1]",
+    "fliplr": "use x[:, ::-1]",
+    "flipud": "use x[::-1]",
+    "full_like": "use asc.full_like",
+    "hstack": "use asc.concatenate",
+    "identity": "use asc.eye, whose floats are float32",
+    "inner": "use asc.dot",
+    "linspace": "use start + asc.arange(n) * step",
+    "median": "use asc.sort(x), and take what is in the middle",
+    "meshgrid": "use x[None, :] and y[:, None]",
+    "norm": "use asc.sqrt(asc.sum(x * x))",
+    "outer": "use x[:, None] * y",
+    "roll": "use asc.concatenate((x[-k:], x[:-k]))",
+    "tensordot": "use asc.einsum",
+    "tile": "use asc.concatenate, or asc.broadcast_to",
+    "trace": "use a loop that adds up x[i, i]",
+    "vstack": "use asc.concatenate",
+}
+"""The same for functions of NumPy."""
 
 
 def _instead_of(function: Any) -> str:
     """Advice for a call of a function that kernels cannot call."""
     name = getattr(function, "__name__", "")
-    of_numpy = (getattr(function, "__module__", None) or "").startswith("numpy")
-    if of_numpy and name in arrays.__all__:
+    owner = type(getattr(function, "__self__", None)).__module__
+    if any(each.startswith(("random", "numpy.random")) for each in (owner, function.__module__ or "")):
+        return "use asc.random, whose numbers follow from a key"
+    if _is_of_numpy(function) and name in arrays.__all__:
         return f"use asc.{name}, whose floats are float32"
+    if _is_of_numpy(function) and name in _INSTEAD_OF_NUMPY:
+        return _INSTEAD_OF_NUMPY[name]
     return _INSTEAD.get(name, "a kernel calls functions of pyasc, of math, and Python functions with source")
 
 
-def _is_ours(function: types.FunctionType) -> bool:
-    """Whether a function is a part of pyasc, which kernels know by its lowering alone."""
-    return (function.__module__ or "").startswith("pyasc.")
+def _is_of_numpy(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").split(".")[0] == "numpy"
+
+
+def _is_known_otherwise(function: types.FunctionType) -> bool:
+    """Whether a function is a part of pyasc, which kernels know by its lowering alone, or of NumPy."""
+    return (function.__module__ or "").startswith("pyasc.") or _is_of_numpy(function)
 
 
 def _source_of(v: Visitor, node: ast.Call, function: types.FunctionType) -> KernelSource:

@@ -120,10 +120,18 @@ def _others(terms: Sequence[str], position: int) -> str:
 
 
 def _check_terms(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Tensor]) -> None:
+    twice = next((name for term in terms for name in term if term.count(name) > 1), None)
+    if twice is not None:
+        raise v.error(
+            None,
+            "PA0509",
+            f"an operand has two axes `{twice}`, whose diagonal is no view here",
+            hint="take the diagonal before, as x[i, i] with i = asc.arange(n), or in a loop",
+        )
     fine = 1 <= len(terms) <= 2 and len(terms) == len(tensors)
     ranks = [len(each.shape) for each in tensors]
     fine = fine and [len(term) for term in terms] == ranks
-    fine = fine and all(term.isalpha() and len(set(term)) == len(term) for term in terms)
+    fine = fine and all(term.isalpha() for term in terms)
     if not fine or len(set(output)) != len(output) or not set(output) <= set("".join(terms)):
         raise v.error(
             None,

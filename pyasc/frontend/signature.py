@@ -179,7 +179,7 @@ class _Reader:
             return self._resolve(node)
 
     def _returns(self, node: ast.expr | None) -> tuple[tuple[Kind, ...] | None, bool]:
-        node = _unquote(node)
+        node = unquote(node)
         match node:
             case None:
                 return None, False
@@ -193,17 +193,17 @@ class _Reader:
                 return (self._kind("return", node, node),), False
 
     def _kind(self, name: str, node: ast.expr | None, place: ast.AST) -> Kind:
-        node = _unquote(node)
+        node = unquote(node)
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return AnyKind()
         evaluated = self.evaluated.get(name) if name != "return" else None
         if evaluated is not None and not isinstance(evaluated, str):
-            kind = _kind_of(evaluated)
+            kind = kind_of(evaluated)
             if kind is not None:
                 return kind
         if isinstance(node, ast.Subscript):
             return self._array(node)
-        kind = _kind_of(self._resolve(node))
+        kind = kind_of(self._resolve(node))
         if kind is None:
             raise self._error(
                 "PA0401",
@@ -319,7 +319,7 @@ def _annotations(source: KernelSource) -> Mapping[str, Any]:
         return {}
 
 
-def _unquote(node: ast.expr | None) -> ast.expr | None:
+def unquote(node: ast.expr | None) -> ast.expr | None:
     """The tree inside a string annotation, at the place of the string."""
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return node
@@ -332,7 +332,8 @@ def _unquote(node: ast.expr | None) -> ast.expr | None:
     return inner
 
 
-def _kind_of(value: Any) -> Kind | None:
+def kind_of(value: Any) -> Kind | None:
+    """What an object means as an annotation; None when it is not one of ours, Python's numbers or NumPy's dtypes."""
     if isinstance(value, ElementType):
         return ScalarKind(value.ir)
     if isinstance(value, ArrayAnnotation):

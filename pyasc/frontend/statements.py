@@ -9,7 +9,7 @@ from pyasc.frontend import arithmetic, numeric, sharing
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.joins import name_value
 from pyasc.frontend.numeric import describe
-from pyasc.frontend.signature import ArrayKind, ScalarKind, WeakKind
+from pyasc.frontend.signature import ScalarKind, WeakKind, kind_of, unquote
 from pyasc.frontend.subscripts import item, store, update
 from pyasc.frontend.values import (
     Array,
@@ -177,11 +177,14 @@ def _augment_name(v: Visitor, node: ast.AugAssign, name: str, op: arithmetic.Ope
 
 
 def annotated(v: Visitor, node: ast.AnnAssign) -> None:
-    """`name: asc.float32 = value`: the value in that type."""
+    """`name: asc.float32 = value`: the value in that type, quoted or not; an array has to be of it."""
     if node.value is None:
         return
     value = v.expr(node.value)
-    kind = annotation(v, node.annotation)
+    declared = unquote(node.annotation)
+    if isinstance(declared, ast.Subscript):
+        _check_array(v, node, declared, value)
+    kind = annotation(v, declared or node.annotation)
     if isinstance(kind, ScalarKind):
         value = numeric.cast_to(v, value, kind.dtype)
     elif isinstance(kind, WeakKind):
@@ -197,17 +200,32 @@ def _weak(v: Visitor, value: Val, kind: WeakKind) -> Val:
     return value
 
 
-def annotation(v: Visitor, node: ast.expr) -> ArrayKind | ScalarKind | WeakKind | None:
-    """What an annotation inside a kernel asks for; None when it is not one that changes a value."""
+def _check_array(v: Visitor, node: ast.AnnAssign, declared: ast.Subscript, value: Val) -> None:
+    """Refuse what is no array of the declared type and number of axes; `list[int]` and its like say nothing."""
     from pyasc.language.dtypes import ElementType
 
+    found = v.expr(declared.value)
+    element = found.value if isinstance(found, Const) else None
+    if not isinstance(element, ElementType):
+        return
+    entries = declared.slice.elts if isinstance(declared.slice, ast.Tuple) else [declared.slice]
+    leading = any(isinstance(each, ast.Constant) and each.value is ... for each in entries)
+    array = value.array if isinstance(value, Row) else value
+    if isinstance(array, (Array, Tensor)) and array.dtype is element.ir:
+        axes = len(array.shape) - (len(value.indices) if isinstance(value, Row) else 0)
+        if axes == len(entries) or (leading and axes >= len(entries) - 1):
+            return
+    message = f"`{ast.unparse(node.target)}` is {ast.unparse(declared)}, got {describe(value)}"
+    raise v.error(node.value, "PA0412", message)
+
+
+def annotation(v: Visitor, node: ast.expr) -> ScalarKind | WeakKind | None:
+    """What an annotation inside a kernel asks for; None when it is not one that changes a value."""
     if isinstance(node, (ast.Subscript, ast.Constant)):
         return None
     found = v.expr(node)
-    value = found.value if isinstance(found, Const) else None
-    if isinstance(value, ElementType):
-        return ScalarKind(value.ir)
-    return WeakKind(value.__name__) if value in (int, float, bool) else None
+    kind = kind_of(found.value) if isinstance(found, Const) else None
+    return kind if isinstance(kind, (ScalarKind, WeakKind)) else None
 
 
 def expression_statement(v: Visitor, node: ast.Expr) -> None:

@@ -288,6 +288,30 @@ def k(x: asc.float32[4]):
     x[0] = total(x[0], 2)
 #          ^ PA0408: `total` takes 1 argument, got 2
 
+#: a creation function of NumPy that Python can read
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = np.ones((2, 2))
+#       ^ PA0209: `np.ones` cannot be called in a kernel
+
+#: a function of NumPy that is none of pyasc
+@asc.kernel
+def k(x: asc.float32[4]):
+    y = np.linalg.norm(x)
+#       ^ PA0209: `np.linalg.norm` cannot be called in a kernel
+
+#: an annotation of another dtype
+@asc.kernel
+def k(x: asc.float32[4]):
+    y: "asc.float16[4]" = x * 2
+#                         ^ PA0412: `y` is asc.float16[4], got float32 array of 1 dimension
+
+#: a quoted annotation of a dtype that there is not
+@asc.kernel
+def k(x: asc.float32[4]):
+    y: "asc.flaot16" = x[0]
+#      ^ PA0311: `pyasc` has no attribute `flaot16`
+
 #: a helper that takes another dtype
 def half(v: asc.float16):
     return v / 2

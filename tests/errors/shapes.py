@@ -410,6 +410,12 @@ def k(x: asc.float32[3, 3]):
     y = asc.einsum("ijk->ik", x)
 #       ^ PA0509: this equation does not fit the operands
 
+#: an equation with a diagonal
+@asc.kernel
+def k(x: asc.float32[3, 3]):
+    y = asc.einsum("ii->i", x)
+#       ^ PA0509: an operand has two axes `i`, whose diagonal is no view here
+
 #: an equation of other sizes
 @asc.kernel
 def k(x: asc.float32[3, 4], y: asc.float32[5, 6]):

@@ -43,6 +43,11 @@ func.module {
 ARGUMENTS = ["--arg", "x=arange:float32:4", "--arg", "y=ones:float32:4", "--arg", "out=zeros:f32:4"]
 
 
+def other_x(text: str) -> list[str]:
+    """The same with another first argument."""
+    return ["--arg", text, *ARGUMENTS[2:]]
+
+
 @pytest.fixture
 def add_ir(tmp_path: Path) -> str:
     path = tmp_path / "add.ir"
@@ -179,7 +184,7 @@ def test_runs_an_object(capsys: pytest.CaptureFixture[str], add_ir: str, tmp_pat
 
 def test_runs_ir_and_saves_an_array(capsys: pytest.CaptureFixture[str], add_ir: str, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.full(4, 2, np.float32))
-    arguments = [*ARGUMENTS, "--arg", f"x={tmp_path / 'x.npy'}", "--out", f"out={tmp_path / 'out.npy'}"]
+    arguments = [*other_x(f"x={tmp_path / 'x.npy'}"), "--out", f"out={tmp_path / 'out.npy'}"]
     assert run(capsys, "run", add_ir, "--kernel", "add", *arguments) == (0, "", "")
     assert np.load(tmp_path / "out.npy").tolist() == [3, 3, 3, 3]
 
@@ -193,9 +198,10 @@ def test_prints_a_returned_number(capsys: pytest.CaptureFixture[str], add_ir: st
     ("arguments", "code", "message"),
     [
         (["--kernel", "add", "--arg", "x=zeros:float32:4"], 1, "add() misses 2 arguments: `y`, `out`"),
-        (["--kernel", "add", *ARGUMENTS, "--arg", "x=zeros:float64:4"], 1, "takes float32 arrays"),
-        (["--kernel", "add", *ARGUMENTS, "--arg", "x=zeros:float32:5"], 1, "the size N is"),
-        (["--kernel", "add", *ARGUMENTS, "--arg", "x=missing.npy"], 1, "cannot read missing.npy"),
+        (["--kernel", "add", *other_x("x=zeros:float64:4")], 1, "takes float32 arrays"),
+        (["--kernel", "add", *other_x("x=zeros:float32:5")], 1, "the size N is"),
+        (["--kernel", "add", *other_x("x=missing.npy")], 1, "cannot read missing.npy"),
+        (["--kernel", "add", *ARGUMENTS, "--arg", "x=zeros:float32:4"], 2, "--arg x is given twice"),
         (
             ["--kernel", "add", *ARGUMENTS, "--out", "z=z.npy"],
             2,

@@ -47,6 +47,10 @@ def annotated_elements(x: asc.float32[4]):
     y: asc.float16 = x[0]
     z: asc.float32 = 1
     x[1] = y + z
+    u: "asc.float16" = x[0]  # noqa: UP037
+    v: np.float16 = x[0]
+    w: "asc.float32[4]" = x * 2  # noqa: UP037
+    x[2] = u + v + w[3]
 
 
 # Tuples and text, which are known when the kernel is compiled.
@@ -391,7 +395,9 @@ def test_as_python(function: Callable[..., Any], args: tuple[Any, ...], sizes: d
 def test_an_annotated_name_holds_a_value_of_that_type() -> None:
     x = floats(0.1, 0, 0, 0)
     run(annotated_elements, x)
-    assert x[1] == np.float32(np.float16(np.float32(0.1))) + 1
+    half = np.float16(np.float32(0.1))
+    assert x[1] == np.float32(half) + 1
+    assert x[2] == half + half
 
 
 def test_elementwise_functions() -> None:
