@@ -50,21 +50,25 @@ def scan(methods: Methods, tensors: TensorMap, op: tile_lanes.Scan) -> None:
 
 
 def _rows(methods: Methods, tensors: TensorMap, op: tile_lanes.Scan) -> None:
-    """Each row combined with what those before it come to, which is kept in the carry."""
+    """Each row combined with the one above it, the first one with the carry, which the last one then is."""
     at, phase = tensors.at, methods.phase
     source, carry, target = (tensors.of(each) for each in (op.source, op.carry, op.target))
     count, width = (phase.value(size) for size in op.sizes)
     pitch = phase.value(pitch_of(op.target))
+    call, one = FOLDS[op.fn], index(at, 1)
+    at.insert(asc_vector.Binary(call=call, dst=target, src0=carry, src1=source, amount=[width]))
     body = block_of([_I64], ["r"])
-    loop = at.insert(scf.For(lower=index(at, 0), upper=count, step=index(at, 1), types=[], body=body))
+    loop = at.insert(scf.For(lower=one, upper=count, step=one, types=[], body=body))
     inner = Builder(loop.body.block, loc=at.loc)
     offset = binary(inner, "mul", loop.counter, pitch, "start")
+    above = _from(inner, target, binary(inner, "sub", offset, pitch))
     row, result = _from(inner, source, offset), _from(inner, target, offset)
     inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
-    inner.insert(asc_vector.Binary(call=FOLDS[op.fn], dst=carry, src0=carry, src1=row, amount=[width]))
-    inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
-    VectorCalls(inner, width).move(result, carry)
+    inner.insert(asc_vector.Binary(call=call, dst=result, src0=above, src1=row, amount=[width]))
     inner.insert(scf.Yield())
+    last = binary(at, "mul", binary(at, "sub", count, 1), pitch, "last")
+    at.insert(asc.PipeBarrier(pipe="PIPE_V"))
+    VectorCalls(at, width).move(carry, _from(at, target, last))
 
 
 def _from(at: Builder, tensor: Value, offset: Value, name: str = "") -> Value:

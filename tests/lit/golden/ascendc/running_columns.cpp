@@ -84,8 +84,8 @@ private:
     __aicore__ inline void Begin(int64_t width)
     {
         LocalTensor<float> carry = carryBuf.Get<float>();
-        PipeBarrier<PIPE_V>();
         Duplicate(carry, 0.0f, width);
+        PipeBarrier<PIPE_V>();
     }
 
     __aicore__ inline void CopyIn(int64_t width, int64_t firstColumn, int64_t row, int64_t n)
@@ -104,14 +104,17 @@ private:
         LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> carry = carryBuf.Get<float>();
-        const int64_t wholeBlocks = RoundUp<int64_t>(width, BLOCK_B32);
-        for (int64_t r = 0; r < n; ++r) {
+        Add(out, carry, x, width);
+        for (int64_t r = 1; r < n; ++r) {
             const int64_t start = r * pitch;
             PipeBarrier<PIPE_V>();
-            Add(carry, carry, x[start], width);
-            PipeBarrier<PIPE_V>();
-            DataCopy(out[start], carry, wholeBlocks);
+            Add(out[start], out[start - pitch], x[start], width);
         }
+        const int64_t last = (n - 1) * pitch;
+        PipeBarrier<PIPE_V>();
+        const int64_t wholeBlocks = RoundUp<int64_t>(width, BLOCK_B32);
+        DataCopy(carry, out[last], wholeBlocks);
+        PipeBarrier<PIPE_V>();
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
     }
