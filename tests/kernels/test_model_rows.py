@@ -93,6 +93,27 @@ def test_rows_of_any_length() -> None:
 
 
 @asc.kernel
+def weighted_rows(x: asc.float32[R, C], g: asc.float32[C], y: asc.float32[R], z: asc.float32[R, C]):
+    for i in asc.parallel_for(R):
+        total = 0.0
+        for j in range(C):
+            total += x[i, j] * (g[j] * 2.0 + 1.0)
+        y[i] = total
+        for j in range(C):
+            z[i, j] = x[i, j] * g[j] - total
+
+
+def test_a_row_that_all_tiles_read_stays_as_it_is() -> None:
+    # The last one gives a core more than one tile.
+    for rows, columns in ((1, 1), (7, 0), (0, 7), (3, 65), (500, 9), (260, 2000)):
+        g = f32(columns)
+        agree(weighted_rows, [f32(rows, columns), g, f32(rows), f32(rows, columns)], bound=1e-4)
+    on_vector(weighted_rows)
+    text = weighted_rows.source("ascend910b1")
+    assert "LoadRows();" in text and text.count("DataCopyPad(g, ") == 2  # once, and in pieces of long rows
+
+
+@asc.kernel
 def weighted_columns(a: asc.float32[R, C], w: asc.float32[R], y: asc.float32[C]):
     for j in asc.parallel_for(C):
         for i in range(R):

@@ -53,6 +53,7 @@ _MEANINGS = {
 """What constants that passes name are, as the comment behind them says."""
 _METHODS = {
     "Prepare": "What is the same for all tiles.",
+    "LoadRows": "Rows that all tiles read stay on chip.",
     "LoadTables": "Tables stay on chip while elements are looked up in them.",
     "Clear": "A block of the result where there is nothing to add up.",
     "Combine": "Numbers of a whole line, from what its lanes have come to.",

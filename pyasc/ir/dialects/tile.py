@@ -94,12 +94,14 @@ class Buffer(Operation, name="tile.buffer", traits=[ALLOCATES]):
     """A tile with undefined contents, alive until the end of the enclosing region.
 
     With `depth` 2 or more, that many are held in turn, so that a copy into the next one overlaps with work on this.
-    `extents` gives those that the type leaves open, whose product never exceeds `capacity` elements.
+    `extents` gives those that the type leaves open, whose product never exceeds `capacity` elements. A `lasting` one is
+    filled by one copy in front of a loop over tiles, all of which read it.
     """
 
     extents: Sequence[Value] = operands(I64, default=())
     depth: int = attribute(default=1)
     capacity: int = attribute(default=0)
+    lasting: bool = attribute(default=False)
     tile: Value = result(constraint=ON_CHIP)
 
     def verify_op(self) -> Iterable[str]:

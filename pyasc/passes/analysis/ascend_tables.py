@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyasc.ir.core import Builder, Operation, Value, block_of
-from pyasc.ir.dialects import asc, mem, tile
+from pyasc.ir.dialects import asc, mem, scf, tile
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_tensors import elements_of
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 def has_tables(ops: Sequence[Operation]) -> bool:
     """Whether tiles are filled before a loop over others."""
-    return any(isinstance(op, tile.Buffer) for op in ops) and any(isinstance(op, tile.Loop) for op in ops)
+    buffers = [op for op in ops if isinstance(op, tile.Buffer)]
+    return any(op.lasting for op in buffers) or (
+        bool(buffers) and any(isinstance(op, tile.Loop) for op in ops)
+    )
 
 
 def run_with_tables(phase: PhaseLowering, ops: Sequence[Operation], at: Builder) -> None:
@@ -37,7 +40,7 @@ def run_with_tables(phase: PhaseLowering, ops: Sequence[Operation], at: Builder)
                 queues[op.tile] = queue
             case tile.Copy():
                 copies.append(op)
-            case tile.Loop():
+            case tile.Loop() | scf.For():
                 _around(phase, op, copies, queues, at)
             case _:
                 phase.operation(op, at)
@@ -45,12 +48,13 @@ def run_with_tables(phase: PhaseLowering, ops: Sequence[Operation], at: Builder)
 
 def _around(
     phase: PhaseLowering,
-    loop: tile.Loop,
+    loop: tile.Loop | scf.For,
     copies: Sequence[tile.Copy],
     queues: dict[Value, Value],
     at: Builder,
 ) -> None:
-    method = at.insert(asc.Method(method="LoadTables", body=block_of()))
+    name = "LoadRows" if isinstance(loop, scf.For) else "LoadTables"
+    method = at.insert(asc.Method(method=name, body=block_of()))
     phase.front = Builder.before(method)
     inner = Builder(method.body.block, loc=at.loc)
     for copy in copies:
@@ -71,18 +75,26 @@ def _load(phase: PhaseLowering, copy: tile.Copy, queue: Value, at: Builder) -> N
     view, type_ = copy.source.owner, _type(copy.target)
     assert isinstance(view, mem.View)
     tensor = at.value(asc.AllocTensor(queue=queue, types=[type_]), copy.target.name)
-    source, zero = phase.value(view.view), index(at, 0)
+    source, zero = _source(phase, view, at), index(at, 0)
     at.insert(
         asc.DataCopyPad(
             dst=tensor,
             src=source,
             block_count=index(at, 1),
-            block_len=binary(at, "mul", phase.value(copy.sizes[0]), type_.dtype.bytes),
+            block_len=binary(at, "mul", phase.value(copy.sizes[-1]), type_.dtype.bytes),
             src_stride=zero,
             dst_stride=zero,
         )
     )
     at.insert(asc.EnQue(queue=queue, tensor=tensor))
+
+
+def _source(phase: PhaseLowering, view: mem.View, at: Builder) -> Value:
+    """What is copied: a line of an array that the core has a tensor for, or a row of another one."""
+    if len(view.axes) == 1:
+        return phase.value(view.view)
+    tensor, start = phase.global_of(view.ref), phase.value(view.offsets[-1])
+    return at.value(asc.Offset(tensor=tensor, offset=start, types=[tensor.type]))
 
 
 def _type(tile_: Value) -> RefType:

@@ -13,7 +13,7 @@ from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
-from pyasc.passes.analysis.tile_buffers import assign, scratch_bytes
+from pyasc.passes.analysis.tile_buffers import Slot, assign, scratch_bytes
 from pyasc.passes.analysis.tile_emit import (
     BLOCK_BYTES,
     I64,
@@ -51,15 +51,17 @@ def by_row(instruction: Instruction) -> bool:
 
 
 class RowTiles:
-    """Tiles of the program of a nest, in `ub` bytes."""
+    """Tiles of the program of a nest, in `ub` bytes. Those of `lasting` registers are filled once."""
 
-    def __init__(self, root: Operation, work: RowWork, ub: int) -> None:
+    def __init__(self, root: Operation, work: RowWork, ub: int, lasting: Sequence[Register] = ()) -> None:
         self.root = root
         self.work = work
         self.program = work.builder.program
         self.assignment = assign(self.program)
         self.depths = queue_depths(self.assignment)
+        self.lasting = [self.assignment.of[register] for register in lasting]
         self.carries: dict[Register, Value] = {}
+        self.held: dict[Register, Value] = {}
         self._size(ub)
 
     def _size(self, ub: int) -> None:
@@ -84,7 +86,10 @@ class RowTiles:
     def _bytes(self, *covers: str) -> int:
         """What one element of each buffer takes that covers so much of a tile."""
         slots = [slot for slot in self.assignment.slots if slot.cover in covers]
-        return sum(slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1) for slot in slots)
+        return sum(slot.width * width_of(slot.cover) * self._depth(slot) for slot in slots)
+
+    def _depth(self, slot: Slot) -> int:
+        return 1 if slot in self.lasting else self.depths.get(slot.kind, 1)
 
     def _fixed_bytes(self) -> int:
         """What is taken on chip however large a tile is."""
@@ -123,7 +128,11 @@ class RowTiles:
         """Copy a tile in from the point `dims` and run the program on it."""
         footprints = self._footprints(at, count, width)
         emitter = TileEmitter(at, self.assignment, self.depths, footprints, dims, carries=self.carries)
+        for register, held in self.held.items():
+            emitter.buffers[self.assignment.of[register], register.dtype] = held
         for access in self.work.builder.elements.reads:
+            if access.register in self.held:
+                continue
             target = emitter.tile_of(access.register)
             sizes, span = emitter.sizes_of(access.register), width
             if access.register.cover in self.wide:
@@ -136,6 +145,14 @@ class RowTiles:
         emitter.run(self.program)
         at.loc = self.root.loc
         return emitter
+
+    def hold(self, at: Builder, access: Access, dims: Sequence[Value], width: Value) -> None:
+        """Copy a row that all tiles read in once."""
+        register, one = access.register, index(at, 1)
+        type_ = RefType((1, None), register.dtype, "ub")
+        buffer = tile.Buffer(extents=[self.pitch], capacity=self.longest, lasting=True, types=[type_])
+        held = self.held[register] = at.value(buffer, register.name)
+        at.insert(tile.Copy(source=self.view(at, access, dims, one, width), target=held, sizes=[one, width]))
 
     def _footprints(self, at: Builder, count: Value, width: Value) -> dict[str, Footprint]:
         """What each cover takes of a tile of `count` rows, of which `width` columns are worked on."""

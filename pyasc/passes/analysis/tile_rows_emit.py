@@ -20,7 +20,9 @@ from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
+from pyasc.passes.analysis.tile_body import Access
 from pyasc.passes.analysis.tile_emit import I64, binary, cores_or_none, deal, named
+from pyasc.passes.analysis.tile_program import ROW
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 
 BLOCK_BYTES = 32
@@ -50,13 +52,27 @@ def takes_rows(work: RowWork) -> bool:
     )
 
 
+def _is_shared(access: Access, work: RowWork) -> bool:
+    """Whether an access is of the same row of a vector for all rows of a nest, which do not write it."""
+    (*outer, last) = access.map.results
+    rows = range(work.column)
+    if any(other.ref is access.ref for other in work.builder.elements.writes):
+        return False
+    return access.register.cover == ROW and not outer and not any(last.coefficient(row) for row in rows)
+
+
 class _Rows:
     def __init__(self, root: Operation, work: RowWork, soc: Soc) -> None:
         self.root = root
         self.work = work
         work.builder.program.prune()
         work.builder.wide.intervals.check()
-        self.tiles = RowTiles(root, work, soc.arch.ub)
+        self.shared = [
+            each for each in work.builder.elements.reads if work.reduces and _is_shared(each, work)
+        ]
+        # No instruction may use their buffers for anything else.
+        work.builder.program.kept += [access.register for access in self.shared]
+        self.tiles = RowTiles(root, work, soc.arch.ub, [access.register for access in self.shared])
         self.cores = soc.vector_cores
 
     def lower(self) -> Value:
@@ -72,6 +88,9 @@ class _Rows:
         dealt = deal(at, blocks, total, 1)
         inner = dealt.at
         self._shape(inner, columns)
+        for access in self.shared:
+            dims = [index(inner, 0)] * self.work.column
+            self.tiles.hold(inner, access, [*dims, self.first_column], columns)
         begin = binary(inner, "add", dealt.part.begin, low)
         self._leading(inner, [], begin, dealt.part.length)
         inner.insert(tile.Yield())

@@ -3,8 +3,8 @@
  *
  * Signature  row_layer_norm_1(x, gamma, beta, out, R, C)
  *            float x[R, C], float gamma[C], float beta[C], float out[R, C], int64_t R, int64_t C
- * Tiling     xQueue 2 x 33792 + gammaQueue 2 x 8160 + betaQueue 2 x 8160 + perRowBuf 1024 + outQueue 2 x 33792 +
- *            perRowBuf2 1024 + rowSpreadBuf 7936 = 177792 B of UB
+ * Tiling     gammaQueue 8160 + betaQueue 8160 + xQueue 2 x 37888 + perRowBuf 1024 + outQueue 2 x 37888 + perRowBuf2
+ *            1024 + rowSpreadBuf 7936 = 177856 B of UB
  *
  * Signature  row_layer_norm_2(x, gamma, beta, out, R, C)
  *            float x[R, C], float gamma[C], float beta[C], float out[R, C], int64_t R, int64_t C
@@ -18,7 +18,7 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;                // of a queue: one is copied while the other is computed with
 constexpr int64_t BLOCK_B32 = 8;                 // elements of 4 B in a block of 32 B
-constexpr int64_t TILE = 8448;                   // most elements at once
+constexpr int64_t TILE = 9472;                   // most elements at once
 constexpr int64_t MAX_ROWS = 248;                // most rows at once
 constexpr int64_t LANES_B32 = 64;                // elements of 4 B in a repeat of 256 B
 constexpr int64_t NUMBER = 128;                  // elements of a buffer for one number: a repeat of any type
@@ -51,32 +51,50 @@ public:
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(gammaQueue, 1, 2040 * sizeof(float));
+        gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
+        pipe->InitBuffer(betaQueue, 1, 2040 * sizeof(float));
+        betaGm.SetGlobalBuffer((__gm__ float*)beta);
         pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(gammaQueue, BUFFER_NUM, 2040 * sizeof(float));
-        pipe->InitBuffer(betaQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(outQueue, BUFFER_NUM, TILE * sizeof(float));
         pipe->InitBuffer(perRowBuf2, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         xGm.SetGlobalBuffer((__gm__ float*)x);
-        gammaGm.SetGlobalBuffer((__gm__ float*)gamma);
-        betaGm.SetGlobalBuffer((__gm__ float*)beta);
         pipe->InitBuffer(rowSpreadBuf, 8 * MAX_ROWS * sizeof(float));
         outGm.SetGlobalBuffer((__gm__ float*)out);
     }
 
     __aicore__ inline void Process()
     {
+        LoadRows();
+        LocalTensor<float> gamma = gammaQueue.DeQue<float>();
+        LocalTensor<float> beta = betaQueue.DeQue<float>();
         for (int64_t row = 0; row < length; row += tileRows) {
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             CopyIn(n, firstRow);
-            Compute(n);
+            Compute(gamma, beta, n);
             CopyOut(n, firstRow);
         }
+        gammaQueue.FreeTensor(gamma);
+        betaQueue.FreeTensor(beta);
     }
 
 private:
+    // Rows that all tiles read stay on chip.
+    __aicore__ inline void LoadRows()
+    {
+        LocalTensor<float> gamma = gammaQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(gamma, gammaGm, copy, noPad);
+        gammaQueue.EnQue(gamma);
+        LocalTensor<float> beta = betaQueue.AllocTensor<float>();
+        DataCopyPad(beta, betaGm, copy, noPad);
+        betaQueue.EnQue(beta);
+    }
+
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> x = xQueue.AllocTensor<float>();
@@ -84,21 +102,12 @@ private:
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(x, xGm[firstRow * C], copy, noPad);
-        LocalTensor<float> gamma = gammaQueue.AllocTensor<float>();
-        const DataCopyExtParams copyGamma{1, static_cast<uint32_t>(C * sizeof(float)), 0, 0, 0};
-        DataCopyPad(gamma, gammaGm, copyGamma, noPad);
-        LocalTensor<float> beta = betaQueue.AllocTensor<float>();
-        DataCopyPad(beta, betaGm, copyGamma, noPad);
         xQueue.EnQue(x);
-        gammaQueue.EnQue(gamma);
-        betaQueue.EnQue(beta);
     }
 
-    __aicore__ inline void Compute(int64_t n)
+    __aicore__ inline void Compute(const LocalTensor<float>& gamma, const LocalTensor<float>& beta, int64_t n)
     {
         LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> gamma = gammaQueue.DeQue<float>();
-        LocalTensor<float> beta = betaQueue.DeQue<float>();
         LocalTensor<float> out = outQueue.AllocTensor<float>();
         LocalTensor<float> perRow = perRowBuf.Get<float>();
         const bool empty = C == 0;
@@ -172,8 +181,6 @@ private:
         }
         outQueue.EnQue(out);
         xQueue.FreeTensor(x);
-        gammaQueue.FreeTensor(gamma);
-        betaQueue.FreeTensor(beta);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
@@ -185,16 +192,16 @@ private:
         outQueue.FreeTensor(out);
     }
 
+    TQue<TPosition::VECIN, 1> gammaQueue;
+    TQue<TPosition::VECIN, 1> betaQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> gammaQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> betaQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> outQueue;
     TBuf<TPosition::VECCALC> perRowBuf;
     TBuf<TPosition::VECCALC> perRowBuf2;
     TBuf<TPosition::VECCALC> rowSpreadBuf;
-    GlobalTensor<float> xGm;
     GlobalTensor<float> gammaGm;
     GlobalTensor<float> betaGm;
+    GlobalTensor<float> xGm;
     GlobalTensor<float> outGm;
     int64_t C = 0;
     int64_t first = 0;

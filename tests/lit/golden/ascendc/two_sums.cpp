@@ -3,7 +3,7 @@
  *
  * Signature  two_sums_1(a, x, y, M, N)
  *            float a[M, N], float x[N], float y[M], int64_t M, int64_t N
- * Tiling     aQueue 2 x 55296 + xQueue 2 x 8160 + tmpBuf 55296 + yQueue 2 x 1024 + perRowBuf 1024 = 185280 B of UB
+ * Tiling     xQueue 8160 + aQueue 2 x 58368 + tmpBuf 58368 + yQueue 2 x 1024 + perRowBuf 1024 = 186336 B of UB
  *
  * Signature  two_sums_2(a, x, y, M, N)
  *            float a[M, N], float x[N], float y[M], int64_t M, int64_t N
@@ -16,7 +16,7 @@ using namespace AscendC;
 
 constexpr int32_t BUFFER_NUM = 2;           // of a queue: one is copied while the other is computed with
 constexpr int64_t BLOCK_B32 = 8;            // elements of 4 B in a block of 32 B
-constexpr int64_t TILE = 13824;             // most elements at once
+constexpr int64_t TILE = 14592;             // most elements at once
 constexpr int64_t MAX_ROWS = 248;           // most rows at once
 constexpr int64_t LANES_B32 = 64;           // elements of 4 B in a repeat of 256 B
 constexpr int64_t NUMBER = 128;             // elements of a buffer for one number: a repeat of any type
@@ -49,29 +49,42 @@ public:
         pitch = (parts > 1 ? parts : 1) * BLOCK_B32;
         const int64_t fitting = TILE / pitch;
         tileRows = fitting < MAX_ROWS ? fitting : MAX_ROWS;
+        pipe->InitBuffer(xQueue, 1, 2040 * sizeof(float));
+        xGm.SetGlobalBuffer((__gm__ float*)x);
         pipe->InitBuffer(aQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(xQueue, BUFFER_NUM, 2040 * sizeof(float));
         pipe->InitBuffer(tmpBuf, TILE * sizeof(float));
         pipe->InitBuffer(yQueue, BUFFER_NUM, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         pipe->InitBuffer(perRowBuf, (MAX_ROWS + BLOCK_B32) * sizeof(float));
         aGm.SetGlobalBuffer((__gm__ float*)a);
-        xGm.SetGlobalBuffer((__gm__ float*)x);
         yGm.SetGlobalBuffer((__gm__ float*)y);
     }
 
     __aicore__ inline void Process()
     {
+        LoadRows();
+        LocalTensor<float> x = xQueue.DeQue<float>();
         for (int64_t row = 0; row < length; row += tileRows) {
             const int64_t left = length - row;
             const int64_t n = left < tileRows ? left : tileRows;
             const int64_t firstRow = first + row;
             CopyIn(n, firstRow);
-            Compute(n);
+            Compute(x, n);
             CopyOut(n, firstRow);
         }
+        xQueue.FreeTensor(x);
     }
 
 private:
+    // Rows that all tiles read stay on chip.
+    __aicore__ inline void LoadRows()
+    {
+        LocalTensor<float> x = xQueue.AllocTensor<float>();
+        const DataCopyExtParams copy{1, static_cast<uint32_t>(N * sizeof(float)), 0, 0, 0};
+        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
+        DataCopyPad(x, xGm, copy, noPad);
+        xQueue.EnQue(x);
+    }
+
     __aicore__ inline void CopyIn(int64_t n, int64_t firstRow)
     {
         LocalTensor<float> a = aQueue.AllocTensor<float>();
@@ -79,17 +92,12 @@ private:
                                      static_cast<uint32_t>(pitch / BLOCK_B32 - parts), 0};
         const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
         DataCopyPad(a, aGm[firstRow * N], copy, noPad);
-        LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const DataCopyExtParams copyX{1, static_cast<uint32_t>(N * sizeof(float)), 0, 0, 0};
-        DataCopyPad(x, xGm, copyX, noPad);
         aQueue.EnQue(a);
-        xQueue.EnQue(x);
     }
 
-    __aicore__ inline void Compute(int64_t n)
+    __aicore__ inline void Compute(const LocalTensor<float>& x, int64_t n)
     {
         LocalTensor<float> a = aQueue.DeQue<float>();
-        LocalTensor<float> x = xQueue.DeQue<float>();
         LocalTensor<float> y = yQueue.AllocTensor<float>();
         LocalTensor<float> tmp = tmpBuf.Get<float>();
         const uint8_t stride = static_cast<uint8_t>(pitch / BLOCK_B32);
@@ -127,7 +135,6 @@ private:
         Sub(y, y, perRow, n);
         yQueue.EnQue(y);
         aQueue.FreeTensor(a);
-        xQueue.FreeTensor(x);
     }
 
     __aicore__ inline void CopyOut(int64_t n, int64_t firstRow)
@@ -138,13 +145,13 @@ private:
         yQueue.FreeTensor(y);
     }
 
+    TQue<TPosition::VECIN, 1> xQueue;
     TQue<TPosition::VECIN, BUFFER_NUM> aQueue;
-    TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
     TQue<TPosition::VECOUT, BUFFER_NUM> yQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
     TBuf<TPosition::VECCALC> perRowBuf;
-    GlobalTensor<float> aGm;
     GlobalTensor<float> xGm;
+    GlobalTensor<float> aGm;
     GlobalTensor<float> yGm;
     int64_t N = 0;
     int64_t first = 0;
