@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pyasc.language.dtypes import ElementType, float32
+from pyasc.language.dtypes import ElementType, float32, numpy_type
 
 __all__ = [
     "all",
@@ -71,14 +71,14 @@ def zeros(shape: Shape, dtype: ElementType = float32) -> Any:
     """An array of zeros."""
     import numpy as np
 
-    return np.zeros(shape, dtype.dtype)
+    return np.zeros(shape, numpy_type(dtype))
 
 
 def ones(shape: Shape, dtype: ElementType = float32) -> Any:
     """An array of ones."""
     import numpy as np
 
-    return np.ones(shape, dtype.dtype)
+    return np.ones(shape, numpy_type(dtype))
 
 
 def full(shape: Shape, value: Any, dtype: ElementType | None = None) -> Any:
@@ -86,14 +86,14 @@ def full(shape: Shape, value: Any, dtype: ElementType | None = None) -> Any:
     import numpy as np
 
     natural = np.float32 if isinstance(value, float) else None
-    return np.full(shape, value, natural if dtype is None else dtype.dtype)
+    return np.full(shape, value, natural if dtype is None else numpy_type(dtype))
 
 
 def empty(shape: Shape, dtype: ElementType = float32) -> Any:
     """An array with undefined contents."""
     import numpy as np
 
-    return np.empty(shape, dtype.dtype)
+    return np.empty(shape, numpy_type(dtype))
 
 
 def zeros_like(array: Any) -> Any:
@@ -131,7 +131,7 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: ElementTyp
     first, last = (0, start) if stop is None else (start, stop)
     element: Any = np.int64 if _are_integers(first, last, step) else np.float32
     if dtype is not None:
-        element = dtype.dtype
+        element = numpy_type(dtype)
     return np.arange(first, last, step, dtype=element)
 
 
@@ -146,7 +146,7 @@ def eye(n: int, m: int | None = None, dtype: ElementType = float32) -> Any:
     """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
     import numpy as np
 
-    return np.eye(n, m, dtype=dtype.dtype)
+    return np.eye(n, m, dtype=numpy_type(dtype))
 
 
 def matmul(a: Any, b: Any, dtype: ElementType | None = None) -> Any:
@@ -154,7 +154,7 @@ def matmul(a: Any, b: Any, dtype: ElementType | None = None) -> Any:
     import numpy as np
 
     if dtype is not None:
-        return np.matmul(np.asarray(a).astype(dtype.dtype), np.asarray(b).astype(dtype.dtype))
+        return np.matmul(np.asarray(a).astype(numpy_type(dtype)), np.asarray(b).astype(numpy_type(dtype)))
     if np.result_type(a, b) == np.float16:
         return np.matmul(np.asarray(a, np.float32), np.asarray(b, np.float32)).astype(np.float16)
     return np.matmul(a, b)

@@ -141,6 +141,13 @@ class ElementType(Record):
     __repr__ = __str__
 
 
+def numpy_type(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of an element type, or of what NumPy takes for one, such as `np.int32` and `"int32"`."""
+    import numpy as np
+
+    return dtype.dtype if isinstance(dtype, ElementType) else np.dtype(dtype)
+
+
 def _round_to_bfloat16(values: Any) -> Any:
     import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyasc.language.dtypes import ElementType, float32
+from pyasc.language.dtypes import ElementType, float32, numpy_type
 
 __all__ = ["aligned_alloc", "atomic_add", "atomic_max", "atomic_min", "copy", "shared_memory"]
 
@@ -17,7 +17,7 @@ def shared_memory(shape: Shape, dtype: ElementType = float32) -> Any:
     """A buffer on chip, private to a core, with undefined contents."""
     import numpy as np
 
-    return np.empty(shape, dtype.dtype)
+    return np.empty(shape, numpy_type(dtype))
 
 
 def aligned_alloc(shape: Shape, dtype: ElementType = float32, alignment: int = 64) -> Any:
@@ -26,7 +26,7 @@ def aligned_alloc(shape: Shape, dtype: ElementType = float32, alignment: int = 6
 
     if alignment <= 0 or alignment & (alignment - 1):
         raise ValueError(f"an alignment is a power of two, got {alignment}")
-    return np.empty(shape, dtype.dtype)
+    return np.empty(shape, numpy_type(dtype))
 
 
 def copy(src: Any, dst: Any) -> None:

@@ -78,6 +78,20 @@ def iterators_where_they_stand(n: int):
     return total + sum(i * n for i in range(3)), list(reversed([n, 1]))[-1], len(parts)
 
 
+@on((np.float32([3, -1]),))
+def element_types_as_numpy_names_them(x: asc.float32[2]):
+    return (
+        asc.zeros(2, np.int32),
+        asc.ones((2,), "int8"),
+        asc.full(2, 3, np.float16),
+        asc.empty(2, bool) & False,
+        asc.arange(3, dtype=np.int16),
+        asc.eye(2, dtype=np.int8),
+        asc.zeros(2, x.dtype),
+        asc.matmul(asc.eye(2, dtype=asc.int8), asc.eye(2, dtype="int8"), dtype=np.int32),
+    )
+
+
 TABLE = np.array([[True, False], [True, True]])
 
 
