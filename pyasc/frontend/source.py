@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from pyasc.frontend.depth import deep_recursion
+from pyasc.frontend.named_conditions import nest_conditions
 from pyasc.frontend.private_names import spell_private_names
 from pyasc.frontend.text_globals import text_globals
 from pyasc.frontend.unchanged import FUTURE_FLAGS, in_file, is_unchanged, matching_lambdas
@@ -78,6 +79,7 @@ class KernelSource:
             function,
         )
         _check_unchanged(source, code, lines)
+        nest_conditions(node)
         return source
 
     @staticmethod
@@ -356,6 +358,7 @@ def _source_of(
 ) -> KernelSource:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     block = tuple(lines[first - 1 : node.end_lineno])
+    nest_conditions(node)
     return KernelSource(node.name, file, first, block, node, names)
 
 
