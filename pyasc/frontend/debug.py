@@ -114,6 +114,8 @@ def check_integers(v: Visitor, fn: str, a: Val, b: Val, number: NumberType) -> N
             numeric.check(v, v.emit.fn("not", wraps), "OverflowError", message)
     elif fn in ("shl", "shr") and number.weak:
         _check_shift(v, fn, *(numeric.scalar(v, each, number.dtype) for each in (a, b)))
+    elif fn == "pow" and number.weak and not (isinstance(b, Const) and b.value < 0):
+        _check_power(v, *(numeric.scalar(v, each, number.dtype) for each in (a, b)))
     elif fn in ("add", "sub", "mul") and number.weak and not _is_small_step(v, a, b):
         left, right = (numeric.scalar(v, each, number.dtype) for each in (a, b))
         fine = _fits_64_bits(v, fn, left, right)
@@ -132,6 +134,36 @@ def _check_shift(v: Visitor, fn: str, value: Value, count: Value) -> None:
         back = v.emit.fn("shr", v.emit.fn("shl", value, count), count)
         same = v.emit.fn("eq", back, value)
         numeric.check(v, same, "OverflowError", "{} << {} does not fit into 64 bits", [value, count])
+
+
+def _largest_bases() -> list[tuple[int, int]]:
+    """Exponents from 2 on at which the largest base whose power fits becomes less, with that base."""
+    found: list[tuple[int, int]] = []
+    base = 1 << 32
+    for exponent in range(2, 64):
+        limit = base
+        while limit**exponent > -_LOWEST - 1:
+            # The root is near, but for the first exponents.
+            limit = min(limit - 1, int((-_LOWEST) ** (1 / exponent)) + 1)
+        if limit < base:
+            found.append((exponent, limit))
+        base = limit
+    return found
+
+
+def _check_power(v: Visitor, base: Value, exponent: Value) -> None:
+    """That a power is less than 2**63 in magnitude, by the largest base for its exponent, or is -2**63 itself."""
+    emit = v.emit
+    limit = emit.index(-_LOWEST - 1)
+    for least, largest in _largest_bases():
+        limit = emit.select(emit.fn("ge", exponent, emit.index(least)), emit.index(largest), limit)
+    below = emit.fn("ge", base, emit.fn("neg", limit))
+    inside = emit.fn("and", below, emit.fn("le", base, limit))
+    next_one = emit.fn("eq", base, emit.fn("sub", emit.fn("neg", limit), emit.index(1)))
+    lowest = emit.fn("eq", emit.fn("pow", base, exponent), emit.index(_LOWEST))
+    lowest = emit.fn("or", lowest, emit.fn("lt", exponent, emit.index(1)))
+    fine = emit.fn("or", inside, emit.fn("and", next_one, lowest))
+    numeric.check(v, fine, "OverflowError", "{} ** {} does not fit into 64 bits", [base, exponent])
 
 
 def check_sign(v: Visitor, value: Val, number: NumberType) -> None:

@@ -270,6 +270,42 @@ def test_overflow_of_ints(a: int, b: int, op: int, fits: bool) -> None:
         assert message == f"{a} {'+-*'[op]} {b} does not fit into 64 bits"
 
 
+@asc.kernel(debug=True)
+def power(a: int, b: int) -> int:
+    return a**b
+
+
+@asc.kernel(debug=True)
+def square_and_cube(a: int):
+    return a**2, a**3
+
+
+POWERS = [
+    *(
+        (base, exponent)
+        for base in (0, 1, -1, 2, -2, 3, -3, 10, EDGE, -EDGE - 1)
+        for exponent in (0, 1, 2, 62, 63, 64, 99)
+    ),
+    *((base, 3) for base in (2097151, 2097152, -2097151, -2097152, -2097153)),
+    *((base, 2) for base in (3037000499, 3037000500, -3037000499, -3037000500)),
+    *((base, 21) for base in (7, 8, -7, -8, -9)),
+    *((base, 40) for base in (2, 3, -3)),
+]
+
+
+def test_overflow_of_powers() -> None:
+    for a, b in POWERS:
+        exact = a**b
+        if -EDGE - 1 <= exact <= EDGE:
+            assert power(a, b) == exact
+        else:
+            message, *_ = failure(OverflowError, power, a, b)
+            assert message == f"{a} ** {b} does not fit into 64 bits"
+    assert square_and_cube(-2000000) == (4 * 10**12, -8 * 10**18)
+    message, *_ = failure(OverflowError, square_and_cube, 3000000)
+    assert message == "3000000 ** 3 does not fit into 64 bits"
+
+
 def test_reading_what_was_never_written() -> None:
     message, _, source = failure(RuntimeError, half_written, np.ones(2, np.float32))
     assert message == "an element of tile is read before it is written [i = 0, k = 3]"
