@@ -137,6 +137,39 @@ def middle_axis(a: asc.float32[B, R, C]):
     return a.max(axis=1)
 
 
+@asc.kernel
+def stored_and_added(a: asc.float32[R, C], b: asc.float32[R, C], s: asc.float32[C]):
+    t = a * a
+    a += 1
+    s += a.sum(axis=0)
+    b[:] = t + s
+    a *= s
+
+
+@asc.kernel
+def stored_where_positive(a: asc.float32[R, C], s: asc.float32[C]):
+    for i in range(R):
+        for j in range(C):
+            if a[i, j] > 0:
+                s[j] += a[i, j]
+                a[i, j] = 0
+
+
+@asc.kernel
+def stored_by_channel(a: asc.float32[B, R, C], s: asc.float32[C]):
+    a -= a.mean(axis=(0, 1))
+    s[:] = (a * a).mean(axis=(0, 1))
+    a /= s + 1
+
+
+def test_what_is_stored_beside_sums_of_columns() -> None:
+    for rows, columns in SHAPES:
+        agree(stored_and_added, [f32(rows, columns), f32(rows, columns), f32(columns)], bound=3e-5)
+        agree(stored_where_positive, [f32(rows, columns), f32(columns)], bound=3e-5)
+        agree(stored_by_channel, [f32(2, rows, columns), f32(columns)], bound=3e-5)
+    on_vector(stored_and_added)
+
+
 def test_columns() -> None:
     for rows, columns in SHAPES:
         a = f32(rows, columns)

@@ -47,7 +47,12 @@ from pyasc.passes.analysis.tile_strips import SCALAR, ColumnStrips
 
 
 def reduces_rows(op: st.Apply) -> bool:
-    """Whether an op combines along some iterators into what a parallel one walks side by side."""
+    """Whether an op combines along some iterators into what a parallel one walks side by side, and does no more."""
+    return over_rows(op) and set(op.roles) == {"reduce"}
+
+
+def over_rows(op: st.Apply) -> bool:
+    """Whether one of an op's parallel iterators walks neighbours in all outputs, and others combine."""
     known = set(op.iterators) <= {"parallel", "reduction"} and "reduction" in op.iterators
     return known and not op.strict and bool(op.inputs) and _column(op) is not None
 
