@@ -115,20 +115,11 @@ class GlobalMemory:
         """The contents as an array, a view."""
         return self.body.view(dtype).reshape(tuple(shape))
 
-    def expect(self, part: tuple[slice, ...], shape: Sequence[int], size: int, *, fresh: bool) -> None:
-        """Have launches write a part of it, which is an array of a shape with elements of `size` bytes.
-
-        Where the part is `fresh`, it counts as never written until then.
-        """
+    def expect(self, part: tuple[slice, ...], shape: Sequence[int], size: int) -> None:
+        """Have launches write a part of it, which is an array of a shape with elements of `size` bytes."""
         if self.unwritten is None:
             self.unwritten = np.zeros(self.size, np.uint8)
-        bytes_of = (*shape, size)
-        self.unwritten.reshape(bytes_of)[part] = 0xFF
-        if fresh:
-            if self.undefined is None:
-                self.undefined = np.zeros(self.size, np.uint8)
-            self.undefined.reshape(bytes_of)[part] = 0xFF
-            self.body.reshape(bytes_of)[part] = _POISON
+        self.unwritten.reshape((*shape, size))[part] = 0xFF
 
     def intact(self) -> bool:
         """Whether nobody wrote past the model into the guard zones."""

@@ -8,8 +8,7 @@
       func.return
     }
 
-writes `y[1:N - 1]`. Nothing may rely on what such elements held before where the kernel does not read them, and all of
-them have been written when a launch is complete, which is what the model looks for.
+writes `y[1:N - 1]`. All such elements have been written when a launch is complete, which is what the model looks for.
 """
 
 from __future__ import annotations

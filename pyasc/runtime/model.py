@@ -240,13 +240,13 @@ class _Memory:
         return GlobalMemory(int(np.prod(shape)) * param.dtype.bytes, param.name)
 
     def _argument(self, name: str) -> GlobalMemory:
-        """A copy of an argument, in which what no phase reads is as new as a result is."""
+        """A copy of an argument, some of which the phases have to write."""
         from pyasc.model.memory import GlobalMemory
 
         array = self.arrays[name]
         memory = GlobalMemory.holding(array, name)
-        for box, part in self.covered.get(name, ()):
-            memory.expect(part, array.shape, array.itemsize, fresh=box.unread)
+        for _, part in self.covered.get(name, ()):
+            memory.expect(part, array.shape, array.itemsize)
         return memory
 
     def finish(self, kernel: str, check: bool) -> None:

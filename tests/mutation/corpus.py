@@ -50,6 +50,7 @@ _ALWAYS: dict[int, tuple[tuple[int, ...], ...]] = {
 _FEW_CORES: dict[int, tuple[tuple[int, tuple[int, ...]], ...]] = {
     1: ((2, (70001,)), (1, (TILE,)), (1, (TILE + 1,))),
     2: ((2, (601, 257)), (1, (400, 64)), (1, (3, 1000)), (2, (1001, 31)), (1, (9, 128)), (2, (3, 20011))),
+    3: ((2, (130, 600, 257)),),
 }
 """Launches on one or two cores, where tiles are full and there are several of them."""
 
@@ -255,7 +256,8 @@ def _array(
         if len(shape) == 2 and 0 not in shape:
             # Each column holds the largest element of some row, and a system of equations stays finite.
             rows = np.arange(shape[0])
-            made[rows, rows % shape[1]] += 3 if shape[0] != shape[1] else max(3, 2 * math.sqrt(shape[0]))
+            system = bool(sizes) and shape[0] == shape[1]
+            made[rows, rows % shape[1]] += max(3, 2 * math.sqrt(shape[0])) if system else 3
         return made.astype(dtype)
     if dtype.kind == "b":
         return np.asarray(rng.integers(0, 2, shape)).astype(dtype)

@@ -31,14 +31,14 @@ class Covered(Record):
     """Elements of a parameter, from `lower` to `upper` (exclusive) along each axis, that a launch writes.
 
     It does so where every polynomial in `positive` is greater than 0. All of them are over the sizes and the i64
-    parameters of the kernel. `unread`: the kernel never reads the parameter. `loc` is where the store is written.
+    parameters of the kernel. `loc` is where the store is written. What stood there before is not to be taken for
+    unused: a core may read an element that it writes, as where a value runs through a loop.
     """
 
     param: str
     lower: tuple[SizeExpr, ...]
     upper: tuple[SizeExpr, ...]
     positive: tuple[SizeExpr, ...]
-    unread: bool
     loc: Location
 
     def at(self, numbers: Mapping[str, int], shape: Sequence[int]) -> tuple[slice, ...] | None:
@@ -95,7 +95,7 @@ class _Boxes:
             for part in (box.lower, box.upper, box.positive)
         )
         open_ = tuple(each for each in positive if not _holds(each))
-        return Covered(box.root.name, lower, upper, open_, box.root not in self._read, box.loc)
+        return Covered(box.root.name, lower, upper, open_, box.loc)
 
     def _name(self, value: Value) -> str:
         name = self._polynomials.of(value).as_name
