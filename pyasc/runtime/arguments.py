@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from pyasc.ir import dtypes
@@ -74,11 +75,18 @@ def constant_key(value: Any) -> str:
     """
     from pyasc.frontend.dependencies import fingerprint, is_plain
 
-    return fingerprint(value) if is_plain(value) else f"{fingerprint(value)}@{_identities(value)}"
+    return f"{fingerprint(value)}{_worlds(value) if is_plain(value) else f'@{_identities(value)}'}"
 
 
 def _identities(value: Any) -> str:
     return ",".join(map(_identities, value)) if isinstance(value, tuple) else hex(id(value))
+
+
+def _worlds(value: Any) -> str:
+    """What tells functions of one text apart: the globals that each sees."""
+    if isinstance(value, tuple):
+        return "".join(map(_worlds, value))
+    return f"@{id(value.__globals__):x}" if isinstance(value, FunctionType) else ""
 
 
 def type_of(value: Any, where: str) -> tuple[ArgumentType, Any]:

@@ -100,7 +100,7 @@ KERNELS = [asc.kernel(function) for function in CASES]
 @pytest.mark.parametrize("device", ["cpu", "model"])
 @pytest.mark.usefixtures("model_library")
 def test_as_in_python(device: str) -> None:
-    x = np.float32([1, 2, 3, -4, 5])
+    x = np.array([1, 2, 3, -4, 5], np.float32)
     with asc.device(device):
         asc.compile(KERNELS)
         for kernel, function in zip(KERNELS, CASES, strict=True):

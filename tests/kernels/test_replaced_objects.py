@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections import namedtuple
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,10 @@ import pyasc as asc
 
 X = np.arange(4, dtype=np.float32)
 Names = dict[str, Any]
+
+
+def doubled(a):
+    return a * RATE  # pyright: ignore[reportUndefinedVariable]
 
 
 def with_rate(rate: int) -> type:
@@ -62,6 +66,16 @@ def scaled_by(x, settings: asc.constexpr):
 def test_a_compile_time_argument_of_the_same_name(make: Any) -> None:
     for rate in (1, 2, 1):
         np.testing.assert_array_equal(scaled_by(X, make(rate)), X * rate)
+
+
+def test_functions_of_one_text_in_two_modules() -> None:
+    @asc.kernel
+    def k(x, function: asc.constexpr):
+        return function(x)
+
+    for rate in (2, 3, 2):
+        here = FunctionType(doubled.__code__, {**globals(), "RATE": rate}, "doubled")
+        np.testing.assert_array_equal(k(X, here), X * rate)
 
 
 def test_defaults_that_change_places() -> None:
