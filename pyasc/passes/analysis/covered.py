@@ -196,30 +196,27 @@ def _swept(box: _Box, counter: SizeExpr, low: SizeExpr, high: SizeExpr) -> _Box 
         for axis, bounds in enumerate(zip(box.lower, box.upper, strict=True))
         if any(name in each.names for each in bounds)
     ]
-    some = high - low
     if not axes:
-        return changed(box, positive=(*box.positive, some))
-    if len(axes) > 1:
-        return None
-    (axis,) = axes
+        return changed(box, positive=(*box.positive, high - low))
+    return _grown(box, axes[0], counter, low, high) if len(axes) == 1 else None
+
+
+def _grown(box: _Box, axis: int, counter: SizeExpr, low: SizeExpr, high: SizeExpr) -> _Box | None:
+    """What the values of a counter that moves a box along one axis make of it, if that leaves no gaps."""
+    name = counter.names[0]
     width = box.upper[axis] - box.lower[axis]
-    factor = _factor(box.lower[axis], name)
-    known = width.as_constant
-    if name in width.names or factor is None or (known is None and abs(factor) > 1):
-        return None
-    if known is not None and known < abs(factor):
+    factor, known = _factor(box.lower[axis], name), width.as_constant
+    if factor is None or name in width.names or (abs(factor) > 1 if known is None else known < abs(factor)):
         return None
     first, last = (low, high - 1) if factor > 0 else (high - 1, low)
     still = box.lower[axis] - counter * factor
-    lower, upper = still + first * factor, still + last * factor + width
     # An interval of single elements is empty by itself where the loop does not run.
-    needed = (some,) if known is None or known > 1 else ()
-    grown = (width,) if known is None else ()
+    needed = (high - low,) if known is None or known > 1 else ()
     return changed(
         box,
-        lower=_with(box.lower, axis, lower),
-        upper=_with(box.upper, axis, upper),
-        positive=(*box.positive, *needed, *grown),
+        lower=_with(box.lower, axis, still + first * factor),
+        upper=_with(box.upper, axis, still + last * factor + width),
+        positive=(*box.positive, *needed, *((width,) if known is None else ())),
     )
 
 
