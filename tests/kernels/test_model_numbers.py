@@ -90,3 +90,19 @@ def test_products_over_nothing() -> None:
         product, more = nothing(np.zeros((3, 0), np.float32), np.zeros((0, 4), np.float32))
     np.testing.assert_array_equal(product, np.zeros((3, 4)))
     np.testing.assert_array_equal(more, np.ones((3, 4)))
+
+
+@asc.kernel
+def wide(x: asc.int16[N], t: asc.int32[M], places: asc.int32[N]):
+    return x * asc.argmax(x), t[places] * asc.sum(t), asc.minimum(asc.sum(t), t[places % M])
+
+
+def test_numbers_of_64_bits_that_arrays_give() -> None:
+    x, t = np.arange(20, dtype=np.int16) % 7, np.arange(31, dtype=np.int32) * 100003
+    arguments = (x, t, np.arange(20, dtype=np.int32))
+    expected = wide(*arguments)
+    with asc.device("model"):
+        found = wide(*arguments)
+    for got, wanted in zip(found, expected, strict=True):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)

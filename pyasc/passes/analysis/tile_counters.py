@@ -17,6 +17,7 @@ from pyasc.ir.dialects import arith, py
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materialise
+from pyasc.passes.analysis.phases import depends_on_data, needed
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_legalise import COMPARISONS, Legaliser, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
@@ -153,6 +154,8 @@ class Intervals:
             ends += [(each.high, "le", most)] if integer_of(each.high) is None else []
         self.pending.clear()
         for value, fn, bound in dict.fromkeys(ends):
+            if depends_on_data(needed([value])):
+                raise refuse("a number of 64 bits that depends on data", at.loc)
             fits = at.value(arith.Elementwise(fn=fn, args=[value, index(at, bound)]))
             message = "a value of up to {} is computed in 32 bits on the vector unit"
             at.insert(
