@@ -123,3 +123,16 @@ def test_the_counter_of_a_single_column_is_zero() -> None:
     x = np.arange(5, dtype=np.float32)[:, None]
     agree(single_columns, [x, np.zeros((4, 1), np.float32), np.zeros(1, np.float32)])
     on_vector(single_columns)
+
+
+@asc.kernel
+def few_columns(x: asc.float32[N, 5]):
+    return asc.sum(x, axis=0), asc.max(x * 2, axis=0)
+
+
+def test_columns_of_one_strip() -> None:
+    x = np.random.default_rng(0).integers(-9, 9, (300, 5)).astype(np.float32)
+    with asc.device("model"):
+        sums, largest = few_columns(x)
+    np.testing.assert_array_equal(sums, x.sum(axis=0))
+    np.testing.assert_array_equal(largest, 2 * x.max(axis=0))

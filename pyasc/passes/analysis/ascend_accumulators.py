@@ -63,7 +63,7 @@ class _Accumulators:
                 calls.fill(self.phase.running[op.target], self.phase.value(op.value))
             case scf.For():
                 self.phase.operation(op, self.at)
-            case mem.View() | scf.Yield():
+            case mem.View() | scf.Yield() | tile.Yield():
                 pass
             case _:
                 self.at.insert(op.clone(self.phase.mapping))

@@ -91,7 +91,10 @@ class PhaseLowering:
         if any(isinstance(each, tile.Buffer) for each in inner):
             marker = at.insert(asc.Method(method="", body=block_of()))
             self.front = Builder.before(marker)
-            self._rounds(list(inner), at)
+            if has_accumulators(list(inner)):
+                run_with_accumulators(self, list(inner), at)
+            else:
+                self._rounds(list(inner), at)
             # In front of the first loop or method, so that what Init can compute stands before it.
             first = marker.next
             while first is not None and not isinstance(first, (scf.For, asc.Method)):
