@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from pyasc.frontend.frames import RESULT, Frame
-from pyasc.frontend.values import Array, Row, Tensor, Tuple, Val, is_iterator
+from pyasc.frontend.values import Array, Function, Method, Row, Tensor, Tuple, Val, is_iterator
 from pyasc.frontend.visitor import NeedsBuffers, Visitor
 from pyasc.ir.core import Value
 from pyasc.ir.dialects import mem, tensor
@@ -138,8 +138,22 @@ def _holds(value: Val, root: Value) -> bool:
             return buffer_of(array.ref) is root
         case Tuple(items=items):
             return any(_holds(item, root) for item in items)
+        case Function(defaults=defaults):
+            return any(_holds(default, root) for _, default in defaults)
+        case Method(owner=owner):
+            return _holds(owner, root)
         case _:
             return False
+
+
+def only_named(v: Visitor, names: Mapping[str, Array]) -> bool:
+    """Whether these names hold buffers that the kernel makes, and no other name holds one of them or a view of it."""
+    roots = {name: array.ref for name, array in names.items()}
+    return all(isinstance(root.op, mem.Alloc) for root in roots.values()) and not any(
+        _is_held(frame.env.values, root, name if frame is v.frame else "")
+        for name, root in roots.items()
+        for frame in _frames(v.frame)
+    )
 
 
 def buffer_of(ref: Value) -> Value:
