@@ -385,3 +385,18 @@ def test_single_columns() -> None:
         agree(half_columns, [f32(*shape).astype(np.float16)])
     on_vector(first_columns)
     on_vector(half_columns)
+
+
+@asc.kernel
+def beside_columns(x: asc.float32[N, 1, 1], t: asc.float32[M]):
+    return x + t, x * 2
+
+
+def test_what_is_written_once_a_row_needs_no_columns() -> None:
+    x = np.arange(31, dtype=np.float32)[:, None, None]
+    for columns in (3, 0, 300):
+        t = np.arange(columns, dtype=np.float32)
+        with asc.device("model"):
+            sums, doubled = beside_columns(x, t)
+        np.testing.assert_array_equal(sums, x + t)
+        np.testing.assert_array_equal(doubled, x * 2)

@@ -22,7 +22,7 @@ from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access
 from pyasc.passes.analysis.tile_emit import I64, binary, cores_or_none, deal, named
-from pyasc.passes.analysis.tile_program import ROW
+from pyasc.passes.analysis.tile_program import COLUMN, ROW
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 
 BLOCK_BYTES = 32
@@ -155,10 +155,14 @@ class _Rows:
         inner.insert(scf.Yield())
 
     def _pieces(self, at: Builder, point: list[Value], count: Value) -> None:
+        upper = self.columns
+        if any(access.register.cover == COLUMN for access in self.work.builder.elements.writes):
+            # What is written once a row is written where there are no columns, too.
+            upper = binary(at, "maximum", upper, 1)
         loop = at.insert(
             scf.For(
                 lower=index(at, 0),
-                upper=self.columns,
+                upper=upper,
                 step=self.piece,
                 types=[],
                 body=block_of([SCALAR], ["column"]),
