@@ -25,7 +25,7 @@ from pyasc.passes.analysis.print_formats import NoDeviceFormat, device_format
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import ADVANCED, COMPARISONS, NotVector, refuse
+from pyasc.passes.analysis.tile_legalise import ADVANCED, COMPARISONS, NO_FLOAT64, NO_SIZE, NotVector, refuse
 
 FAULT_WORDS = 6
 """What the record of a failure holds: the check's number, its values, and the core."""
@@ -169,7 +169,8 @@ class ScalarLowering:
         try:
             text = device_format(f"[core {{}}] {op.format}", [dtype_of(v.type) for v in (core, *wide)])
         except NoDeviceFormat as error:
-            raise refuse(str(error), op.loc) from None
+            hint = "print floats as {x:.3f}, integers as {i} or {i:5d}"
+            raise refuse(str(error), op.loc, hint) from None
         at.insert(asc.Printf(values=[core, *wide], format=text))
 
     def _nested(self, op: Operation, at: Builder) -> None:
@@ -188,7 +189,7 @@ class ScalarLowering:
         if ref not in self.tensors:
             base = self.value(ref)
             if dtype_of(base.type) is dtypes.f64:
-                raise refuse(f"{dtype_of(base.type)} elements on the scalar unit", self.phase.loc)
+                raise refuse("float64 elements", self.phase.loc, NO_FLOAT64)
             type_ = RefType((None,), dtype_of(base.type))
             made = asc.SetGlobalBuffer(base=base, offset=index(self.front, 0), types=[type_])
             self.tensors[ref] = self.front.value(made, ref.name)
@@ -200,11 +201,11 @@ class ScalarLowering:
         total = 1
         for extent in op.ref.type.shape:
             if not isinstance(extent, int):
-                raise refuse("a temporary array inside a loop whose size is not constant", op.loc)
+                raise refuse("a temporary array inside a loop whose size is not constant", op.loc, NO_SIZE)
             total *= extent
         dtype = stored(op.ref.type.dtype)
         if dtype is dtypes.f64:
-            raise refuse("a float64 array inside a loop", op.loc)
+            raise refuse("a float64 array inside a loop", op.loc, NO_FLOAT64)
         self.temporaries.append((op.ref.name or "temporary", total * dtype.bytes))
         if sum(size for _, size in self.temporaries) > LOCAL_BYTES:
             raise _do_not_fit(self.temporaries, op.loc)
@@ -310,7 +311,7 @@ class ScalarLowering:
         if source is target:
             return value
         if dtypes.f64 in (source, target):
-            raise refuse(f"a cast of one {source} number to {target}", at.loc)
+            raise refuse(f"a cast of one {source} number to {target}", at.loc, NO_FLOAT64)
         if source in _HALVES:
             return self._casted(self._widened(value, at), target, at, name)
         if target is dtypes.i1:

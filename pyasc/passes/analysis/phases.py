@@ -21,7 +21,7 @@ from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS, has_instruction
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.largest import largest
-from pyasc.passes.analysis.tile_legalise import refuse
+from pyasc.passes.analysis.tile_legalise import NO_SIZE, refuse
 
 HOST_SUFFIX = "_host"
 """What is added to a kernel's symbol for the function that runs on the host."""
@@ -339,7 +339,8 @@ def name_workspaces(kernel: Func, buffers: Sequence[mem.Alloc], names: dict[Valu
         if isinstance(buffer.ref.type, RefType) and None in buffer.ref.type.shape:
             shape = _largest_shape(buffer, Polynomials())
             if shape is None:
-                raise refuse("a temporary array whose size no size of the kernel gives", buffer.loc)
+                what = "a temporary array whose size no size of the kernel gives"
+                raise refuse(what, buffer.loc, NO_SIZE)
             buffer.ref.type = RefType(shape, buffer.ref.type.dtype)
             buffer.set_operands("sizes", [])
         names[buffer.ref] = unused(buffer.ref.name or "workspace", taken)

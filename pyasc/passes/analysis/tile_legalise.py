@@ -86,9 +86,15 @@ class NotVector(UnsupportedError):
     """A body that the vector unit cannot run; the message says which line and why."""
 
 
-def refuse(reason: str, loc: Location = UNKNOWN) -> NotVector:
+NO_FLOAT64 = "the hardware has no float64: use float32, or run it with asc.device('cpu')"
+NO_SIZE = (
+    "make it as long as a size of an array says, pass it as a parameter, or run it with asc.device('cpu')"
+)
+_ANYWHERE = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
+
+
+def refuse(reason: str, loc: Location = UNKNOWN, hint: str = _ANYWHERE) -> NotVector:
     """The exception for a line that is not lowered."""
-    hint = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
     reason = reason.replace("``", "a temporary array")
     return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))
 
