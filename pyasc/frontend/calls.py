@@ -233,6 +233,7 @@ _INSTEAD: dict[str, str] = {
 """What stands for functions that many reach for, by their names."""
 
 _INSTEAD_OF_NUMPY: dict[str, str] = {
+    "round": "use asc.rint, which rounds to whole numbers; scale before and after it for others",
     "array": "use asc.stack, or asc.zeros and a loop that fills it",
     "asarray": "use the array itself, or x.copy()",
     "ascontiguousarray": "use the array itself, or x.copy()",

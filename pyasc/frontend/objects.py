@@ -124,7 +124,8 @@ def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
         case int():
             return Const(int(found), found if isinstance(found, enum.Enum) else None)
         case tuple() | list():
-            return Tuple(tuple(object_value(v, each, node) for each in found), isinstance(found, list))
+            items = tuple(object_value(v, each, node) for each in found)
+            return Tuple(items, isinstance(found, list), names=_names_of_items(found))
         case SizeSymbol(expr=expr):
             return size_of(v, expr)
         case dict() | set() | bytearray():
@@ -138,6 +139,15 @@ def object_value(v: Visitor, found: Any, node: ast.AST | None) -> Val:
             return Const(found)
         case _:
             return _other_object(v, found, node)
+
+
+def _names_of_items(found: Any) -> tuple[str, ...]:
+    """The names of the items of a named tuple, unless its class makes something else of them."""
+    names: tuple[str, ...] = getattr(found, "_fields", ()) if isinstance(found, tuple) else ()
+    plain = len(names) == len(found) and all(
+        getattr(found, n) is item for n, item in zip(names, found, strict=True)
+    )
+    return names if plain else ()
 
 
 def _other_object(v: Visitor, found: Any, node: ast.AST | None) -> Val:
@@ -174,7 +184,11 @@ def attribute(v: Visitor, node: ast.Attribute) -> Val:
         return {"shape": Tuple(()), "ndim": Const(0)}.get(node.attr) or Const(BY_IR[owner.dtype])
     if isinstance(owner, (Scalar, SizeVal)):
         return _method(v, node, owner)
+    if isinstance(owner, Tuple) and node.attr in owner.names:
+        return owner.items[owner.names.index(node.attr)]
     hint = "parts of a tuple are t[0], t[1]" if isinstance(owner, Tuple) else ""
+    if isinstance(owner, Tuple) and owner.is_list:
+        hint = "a list in a kernel does not change: make a new one, [*items, another], or fill an array"
     raise v.error(node, "PA0311", f"{numeric.describe(owner)} has no attribute `{node.attr}`", hint=hint)
 
 

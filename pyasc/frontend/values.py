@@ -97,11 +97,15 @@ class Row(Record):
 
 
 class Tuple(Record):
-    """A tuple or list of known length; `once` marks the items of an iterator, which Python uses up."""
+    """A tuple or list of known length; `once` marks the items of an iterator, which Python uses up.
+
+    `names` are those of the items of a named tuple.
+    """
 
     items: tuple[Val, ...]
     is_list: bool = False
     once: bool = False
+    names: tuple[str, ...] = ()
 
 
 class Slice(Record):

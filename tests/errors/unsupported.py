@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong kernels: Python that kernels do not have."""
+import numpy as np
 import pyasc as asc
 
 #: try
@@ -205,3 +206,17 @@ def k(x: asc.float32[4]):
 	if x[0] > 0:
 		x[0] = nothing
 #        ^ PA0301: `nothing` is not defined
+
+#: a list that grows
+@asc.kernel
+def k(x: asc.float32[4]):
+    items = [1, 2]
+    items.append(3)
+#   ^ PA0311: a list of 2 has no attribute `append`
+    x[0] = len(items)
+
+#: NumPy's round
+@asc.kernel
+def k(x: asc.float32[4]):
+    x[...] = np.round(x)
+#            ^ PA0209: `np.round` cannot be called in a kernel

@@ -133,6 +133,20 @@ def test_lists_in_tuples() -> None:
     np.testing.assert_array_equal(k(X), X + 5)
 
 
+def test_named_tuples() -> None:
+    pair = Pair(2, Pair(3, 4.0))
+
+    @asc.kernel
+    def k(x, settings: asc.constexpr):
+        return x * pair.first + pair.second.second + settings.second
+
+    np.testing.assert_array_equal(k(X, Pair(0, 1)), X * 2 + 5)
+    pair = Pair(5, Pair(3, 6.0))
+    np.testing.assert_array_equal(k(X, Pair(0, 2)), X * 5 + 8)
+    with pytest.raises(asc.CompileError, match="a tuple of 2 has no attribute `second`"):
+        k(X, (0, 2))
+
+
 class Computed:
     rate = 2
 
