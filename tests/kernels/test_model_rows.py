@@ -400,3 +400,16 @@ def test_what_is_written_once_a_row_needs_no_columns() -> None:
             sums, doubled = beside_columns(x, t)
         np.testing.assert_array_equal(sums, x + t)
         np.testing.assert_array_equal(doubled, x * 2)
+
+
+@asc.kernel
+def rows_of_nothing(x: asc.float32[9, 0], y: asc.int32[1, 9, 0]):
+    return asc.sum(x * 2, axis=1), asc.sum(x, axis=1) + 1, y.all(axis=-1)
+
+
+def test_reductions_of_rows_that_are_known_to_be_empty() -> None:
+    with asc.device("model"):
+        sums, more, every = rows_of_nothing(np.zeros((9, 0), np.float32), np.zeros((1, 9, 0), np.int32))
+    assert sums.tolist() == [0] * 9
+    assert more.tolist() == [1] * 9
+    assert every.tolist() == [[True] * 9]

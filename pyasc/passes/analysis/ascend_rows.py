@@ -82,6 +82,9 @@ class RowCalls:
     def reduce(self, fn: str, target: Value, source: Value, scratch: Value, start: Value) -> None:
         """One value a row. `start` is what rows without elements give."""
         at = self.at
+        if integer_of(self.width) == 0:
+            at.insert(asc_vector.Duplicate(dst=target, scalar=start, amount=[self.count]))
+            return
         self._without_elements(target, start)
         stride = self._stride(source)
         lanes = self._lanes(source, index(at, 0), name="head")
