@@ -113,6 +113,19 @@ def test_sizes_that_32_bits_do_not_hold_are_refused() -> None:
 
 
 @asc.kernel
+def turned_after(x: asc.float32[N, M], y: asc.float32[N, M], p: asc.int32[N]):
+    x[:] = x[p]
+    for i in range(N):
+        x[i] += y[p[N - 1 - i]]
+        p[i] = (p[i] + 1) % N
+
+
+def test_what_fits_in_32_bits_at_no_size_runs_elsewhere() -> None:
+    for n in (1, 5, 9):
+        agree(turned_after, [f32(n, 7), f32(n, 7), np.arange(n - 1, -1, -1, dtype=np.int32)])
+
+
+@asc.kernel
 def single_columns(x: asc.float32[N, 1], o: asc.float32[4, 1], p: asc.float32[1]):
     turned = asc.eye(2)[..., ::-2]
     o[...] = asc.concatenate((turned, turned))

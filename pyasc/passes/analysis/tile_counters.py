@@ -140,10 +140,16 @@ class Intervals:
     def fit(self, interval: Interval, bound: int = HIGHEST) -> None:
         """Ask for an interval within 32 bits, or up to a bound: now, or at launch where it depends on sizes."""
         low, high = integer_of(interval.low), integer_of(interval.high)
-        if (low is not None and low < LOWEST) or (high is not None and high > bound):
+        if self._at_smallest(interval.low) < LOWEST or self._at_smallest(interval.high) > bound:
             raise refuse("integers of 64 bits", self.at.loc)
         if low is None or high is None:
             self.pending.append((interval, bound))
+
+    def _at_smallest(self, end: Value) -> int:
+        """An end where all sizes are 1, for what fits at hardly any; 0 where it is no polynomial of them."""
+        expr = self.polynomials.of(end)
+        known = not any(name in self.polynomials.atoms for name in expr.names)
+        return sum(factor for _, factor in expr.terms) if known else 0
 
     def check(self) -> None:
         """The checks of all intervals, in front of the work."""
