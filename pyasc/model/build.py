@@ -29,6 +29,8 @@ _WIDE = ("-mprefer-vector-width=512",) if platform.machine() in ("x86_64", "AMD6
 # from being vectors.
 _CORE = ("-O3", "-march=native", "-fno-rounding-math", *_WIDE)
 _COMMON = ("-std=c++17", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+_KERNEL = ("-O2", "-fwrapv")
+"""Of kernels alone: integers wrap in them, as in NumPy."""
 _ENTRY = re.compile(
     r'extern\s+"C"\s+(?P<qualifiers>(?:__\w+__(?:\s*\([^)]*\))?\s+)+)void\s+(?P<name>[A-Za-z_]\w*)\s*\('
 )
@@ -169,7 +171,7 @@ def build_kernel(
         raise BuildError(f'{source}: no kernel found (extern "C" __global__ __aicore__ void NAME(...))')
     core = core_library(cache, compile_fn, compiler_id)
     # The name of the library says how it was compiled: a kernel must not be loaded beside another one.
-    key = _key(core.name, _digest(), compiler_id, str(source), text, *options)
+    key = _key(core.name, _digest(), compiler_id, str(source), text, *_KERNEL, *options)
     target = cache / "kernels" / f"{source.stem}-{key}.so"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -181,8 +183,8 @@ def build_kernel(
             compile_fn,
             [
                 *_COMMON,
+                *_KERNEL,
                 "-shared",
-                "-O2",
                 f"-I{INCLUDE}",
                 f"-I{source.parent}",
                 *options,

@@ -25,7 +25,7 @@ from pyasc.runtime.files import naming_full_disk, private_temporary_directory, p
 from pyasc.runtime.toolchain import BuildError
 
 _ARCHITECTURES = {"vector": "dav-c220-vec", "cube": "dav-c220-cube"}
-_LANGUAGE = ("-c", "-x", "cce", "-std=c++17", "-O3")
+_LANGUAGE = ("-c", "-x", "cce", "-std=c++17", "-O3", "-fwrapv")
 _STACK = 0x8000
 _DEVICE_OPTIONS = (
     "--cce-aicore-only",

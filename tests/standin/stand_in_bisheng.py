@@ -21,6 +21,7 @@ REQUIRED = {
     "-c",
     "-std=c++17",
     "-O3",
+    "-fwrapv",
     "--cce-aicore-only",
     "--cce-disable-kernel-global-attr-check",
     "-D__NPU_TILING__",
@@ -37,7 +38,15 @@ LLVM = {
     "-cce-aicore-mask-opt=false",
 }
 HEADERS = ("compiler/tikcpp/tikcfw", "compiler/tikcpp/tikcfw/impl", "compiler/tikcpp/tikcfw/interface")
-_COMPILE = ("-std=c++17", "-fPIC", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+_COMPILE = (
+    "-std=c++17",
+    "-fPIC",
+    "-O2",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+)
 
 
 class Refused(Exception):

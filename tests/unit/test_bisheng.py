@@ -22,7 +22,7 @@ from pyasc.runtime.toolchain import default_toolchain
 CANN = Cann(Path("/cann"), Path("/cann/bin/bisheng"), Path("/cann/bin/ld.lld"))
 TIKCFW = "/cann/compiler/tikcpp/tikcfw"
 HEADERS = f"-I {TIKCFW} -I {TIKCFW}/impl -I {TIKCFW}/interface"
-START = "/cann/bin/bisheng -c -x cce -std=c++17 -O3"
+START = "/cann/bin/bisheng -c -x cce -std=c++17 -O3 -fwrapv"
 OPTIONS = (
     "--cce-aicore-only --cce-disable-kernel-global-attr-check -mllvm -cce-aicore-stack-size=0x8000 "
     "-mllvm -cce-aicore-function-stack-size=0x8000 -mllvm -cce-aicore-dcci-insert-for-scalar=false "
