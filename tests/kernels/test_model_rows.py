@@ -413,3 +413,23 @@ def test_reductions_of_rows_that_are_known_to_be_empty() -> None:
     assert sums.tolist() == [0] * 9
     assert more.tolist() == [1] * 9
     assert every.tolist() == [[True] * 9]
+
+
+@asc.kernel
+def late_columns(x: asc.float32[N, M], low: asc.float32[N], last: asc.float32[N], total: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        last[i] = x[i, M - 1] * 2.0
+        smallest = 0.0
+        for j in range(2, M):
+            smallest = asc.minimum(smallest, x[i, j - 2])
+        low[i] = smallest
+    for i in asc.parallel_for(N):
+        s = 0.5
+        for j in range(i + 2, M - 1):
+            s += x[i, j] * x[i, j - 1]
+        total[i] = s
+
+
+def test_rows_whose_columns_end_before_they_begin() -> None:
+    for shape in ((9, 1), (300, 1), (9, 2), (7, 3), (7, 4), (40, 33), (65, 9)):
+        agree(late_columns, [f32(*shape), *(np.zeros(shape[0], np.float32) for _ in range(3))], bound=1e-5)

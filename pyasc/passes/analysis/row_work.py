@@ -12,6 +12,7 @@ from pyasc.ir.dialects import arith, func
 from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.passes.analysis.affine import Nest, Polynomials, materialise, materialise_polynomial
 from pyasc.passes.analysis.tile_body import BodyBuilder
+from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import Operand
 from pyasc.passes.analysis.tile_row_windows import RowWindows
 
@@ -67,7 +68,7 @@ class RowWork:
         return self.columns is None or not any(name.startswith("%") for name in self.columns.extent.names)
 
     def column_values(self, at: Builder, point: Sequence[Value]) -> tuple[Value, Value]:
-        """The first column and the number of columns of the row at a point."""
+        """The first column of the row at a point and how many there are, which for a reduction is never negative."""
         columns = self.columns or Columns(constant(0), constant(1), (const(0), const(1)))
         counters = dict(zip(self.nest.counters, point, strict=False))
 
@@ -80,6 +81,8 @@ class RowWork:
         first, extent = (
             materialise_polynomial(each, value_of, at) for each in (columns.first, columns.extent)
         )
+        if self.reduces and any(coefficient < 0 for _, coefficient in columns.extent.terms):
+            extent = binary(at, "maximum", extent, 0)
         if isinstance(extent.op, arith.Elementwise) and not extent.name:
             extent.name = "columns"
         return first, extent
