@@ -48,7 +48,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyasc.ir import dtypes
-from pyasc.ir.core import Block, Builder, Value
+from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, func, mem, py
 from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.affine import index
@@ -77,20 +77,22 @@ def resolve_indices(function: func.Func, context: Context, unchecked: bool = Fal
     if accesses:
         resolver = _Resolver(function, context, unchecked)
         for op in accesses:
-            _replace(op, [resolver.resolve(op, axis) for axis in range(len(op.indices))])
+            made = _on_memory(op, [resolver.resolve(op, axis) for axis in range(len(op.indices))])
+            resolver.launch.gives_way(op, made)
+            op.replace_with(made.results)
     return bool(accesses)
 
 
-def _replace(op: Access, indices: list[Value]) -> None:
+def _on_memory(op: Access, indices: list[Value]) -> Operation:
+    """The counterpart of an access, put in front of it."""
     at = Builder.before(op)
     match op:
         case py.Load():
-            at.insert(made := mem.Load(ref=op.ref, indices=indices))
+            return at.insert(mem.Load(ref=op.ref, indices=indices))
         case py.Store():
-            at.insert(made := mem.Store(value=op.value, ref=op.ref, indices=indices))
+            return at.insert(mem.Store(value=op.value, ref=op.ref, indices=indices))
         case py.Atomic():
-            at.insert(made := mem.Atomic(value=op.value, ref=op.ref, indices=indices, fn=op.fn))
-    op.replace_with(made.results)
+            return at.insert(mem.Atomic(value=op.value, ref=op.ref, indices=indices, fn=op.fn))
 
 
 @dataclass

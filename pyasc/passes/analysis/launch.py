@@ -47,7 +47,6 @@ class LaunchBlock:
         block = function.body.block
         self.ranges = ranges
         self._at = Builder(block, block.first, function.loc)
-        self._first = block.first
         self._sizes: dict[str, Value] = {}
         self._copies: dict[Value, Value | None] = {arg: arg for arg in block.args}
         self._values: dict[SizeExpr, Value] = {}
@@ -55,6 +54,11 @@ class LaunchBlock:
     def insert(self, op: OpT) -> OpT:
         """Put an operation at the start, after what was put there before."""
         return self._at.insert(op)
+
+    def gives_way(self, op: Operation, other: Operation) -> None:
+        """Told that `other`, which stands in front of `op`, takes its place: `op` may be the first of the function."""
+        if self._at.anchor is op:
+            self._at.anchor = other
 
     def extent(self, ref: Value, axis: int, at: Operation) -> SizeExpr:
         """The extent of an axis as a polynomial; one known only at run time is a name for a value before `at`."""
