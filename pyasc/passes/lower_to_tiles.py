@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pyasc.ir.affine import const
 from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func, Module
@@ -155,7 +156,8 @@ class _Lowering:
         made: list[Step] = []
         slow: list[Operation] = []
         for work in parts.work:
-            fast = self._fast(work)
+            # One element is not worth a launch of its own where there is one that can compute it too.
+            fast = [] if slow and _is_one_element(work) else self._fast(work)
             if fast:
                 made += [*self._scalar(slow), *fast]
                 slow = []
@@ -338,6 +340,13 @@ class _Lowering:
 def _is_taken(value: Value) -> bool:
     """Whether a number is the result of work, or is loaded."""
     return value.op is not None and (bool(value.op.regions) or isinstance(value.op, mem.Load))
+
+
+def _is_one_element(work: Operation) -> bool:
+    """Whether work is one element, of functions that the scalar unit has."""
+    if not isinstance(work, st.Apply) or work.combined or any(map(takes_detours, work.walk())):
+        return False
+    return all((upper - lower) == const(1) for lower, upper in zip(work.lower, work.upper, strict=True))
 
 
 def _keeps_order(op: st.Apply) -> bool:

@@ -53,6 +53,31 @@ def recurrence(x: asc.float32[R, C], y: asc.float32[R, C], z: asc.float32[R]):
         z[i] = y[i, C - 1]
 
 
+@asc.kernel
+def back_substitution(U: asc.float32[N, N], x: asc.float32[N], b: asc.float32[N]):
+    for i in range(N - 1, -1, -1):
+        x[i] = b[i]
+        for j in range(i + 1, N):
+            x[i] -= U[i, j] * x[j]
+        x[i] /= U[i, i]
+
+
+@asc.kernel
+def ends(x: asc.float32[N], y: asc.int32[N]):
+    steps = 0
+    while x[0] < 100.0 and steps < 9:
+        x[0] = x[0] * 2.0 + 1.0
+        steps += 1
+    x[N - 1] = x[0] - x[N // 2]
+    y[0] = steps
+    y[N - 1] = y[0] + y[N // 2]
+
+
+@asc.kernel
+def swap_two(x: asc.float32[N], i: int, j: int):
+    x[i], x[j] = x[j], x[i]
+
+
 def cores(kernel: Any, **sizes: int) -> list[int]:
     """The cores of each launch."""
     from pyasc.runtime.ascend import ascend_kernel
@@ -82,3 +107,23 @@ def test_rows_are_dealt_by_whole_cache_lines() -> None:
     assert cores(steps, N=100_000) == [48]
     assert cores(shifted, N=14, M=100) == [2]
     assert cores(recurrence, R=40, C=32) == [3]
+
+
+def test_one_element_is_computed_by_the_launch_in_front_of_it() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 16, 33, 65):
+        u = (np.triu(f32(rng, n * n).reshape(n, n)) + n * np.eye(n)).astype(np.float32)
+        agree(back_substitution, [u, np.zeros(n, np.float32), f32(rng, n)], bound=1e-5)
+    assert cores(back_substitution, N=100) == [1, 1]
+
+
+def test_single_elements_behind_a_loop() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 17):
+        agree(ends, [f32(rng, n), np.arange(n, dtype=np.int32)])
+
+
+def test_two_elements_change_places() -> None:
+    rng = np.random.default_rng(0)
+    for n, i, j in ((1, 0, 0), (2, 0, 1), (17, -1, 3), (40, 39, -40)):
+        agree(swap_two, [f32(rng, n)], (i, j))

@@ -40,6 +40,14 @@ def test_every_constant_and_helper_is_used(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=_names)
+def test_init_prepares_and_process_does_the_work(path: Path) -> None:
+    text = path.read_text()
+    init = re.findall(r"^    __aicore__ inline void Init\(.*?^    }$", text, re.MULTILINE | re.DOTALL)
+    assert not [body for body in init if re.search(r"Gm\.SetValue\(|DataCacheCleanAndInvalid", body)]
+    assert not re.search(r"void Process\(\)\n    {\s*}", text)
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=_names)
 def test_names_say_more_than_a_number(path: Path) -> None:
     text = path.read_text()
     numbered = set(re.findall(r"\b[a-z]\w*_\d\b", text))

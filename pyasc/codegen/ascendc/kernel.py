@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a function at the ascend level to the nodes of its kernel class.
 
-What stands before the first loop or method is Init, the rest Process; every `asc.Method` is a method of its own. A
-value that is made in Init and used later is a member.
+What stands before the first loop or method is Init, the rest Process; where single elements are stored before any
+loop, Init only sets the tensors up. Every `asc.Method` is a method of its own. A value that is made in Init and used
+later is a member.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 
 _NESTED = (scf.For, scf.If, scf.While, asc.Method)
+_STORES = (asc.SetValue, asc.DataCacheCleanAndInvalid)
+_SETTING_UP = (asc.SetGlobalBuffer, asc.InitQueue, asc.InitBuf)
 _RESERVED = ("pipe", "op", "Init", "Process")
 _DOUBLE = "BUFFER_NUM"
 _COUNTS = ("TILE", "MAX_ROWS", "STRIP")
@@ -93,6 +96,14 @@ def class_name(entry: str) -> str:
     return "Kernel" + "".join(part[:1].upper() + part[1:] for part in identifier(entry).split("_") if part)
 
 
+def _process_begins(ops: Sequence[Operation]) -> int:
+    """The number of the first operation of Process."""
+    first = next((i for i, op in enumerate(ops) if isinstance(op, (*_NESTED, *_STORES))), len(ops))
+    if first < len(ops) and isinstance(ops[first], _STORES):
+        return max((i + 1 for i, op in enumerate(ops[:first]) if isinstance(op, _SETTING_UP)), default=first)
+    return first
+
+
 @dataclass
 class KernelLowering:
     """Lowers one function. `constants` are those of the file, which several kernels share."""
@@ -112,7 +123,7 @@ class KernelLowering:
     def run(self) -> nodes.Kernel:
         """The class, its members and its entry."""
         ops = list(self.function.body.block)
-        first = next((i for i, op in enumerate(ops) if isinstance(op, _NESTED)), len(ops))
+        first = _process_begins(ops)
         self.member_values = self._used_later(ops[:first], ops[first:])
         self.named_constants = self._name_constants()
         self.init_names = self.class_names.inner()

@@ -5,12 +5,8 @@
  *            float x[N], float b[N], int64_t N
  * Tiling     bQueue 2 x 46592 = 93184 B of UB
  *
- * Signature  back_substitution_2(U, x, i, N)
- *            float U[N, N], float x[N], int64_t i, int64_t N
- *
- * Signature  back_substitution_3(U, x, i, N)
- *            float U[N, N], float x[N], int64_t i, int64_t N
- * Tiling     xQueue 2 x 46592 + xOutQueue 2 x 46592 = 186368 B of UB
+ * Signature  back_substitution_2(U, x, N)
+ *            float U[N, N], float x[N], int64_t N
  */
 #include "kernel_operator.h"
 
@@ -96,19 +92,21 @@ class KernelBackSubstitution2 {
 public:
     __aicore__ inline KernelBackSubstitution2() {}
 
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)
+    __aicore__ inline void Init(TPipe* pipe, GM_ADDR U, GM_ADDR x, int64_t N)
     {
-        this->i = i;
         this->N = N;
         xGm.SetGlobalBuffer((__gm__ float*)x);
         uGm.SetGlobalBuffer((__gm__ float*)U);
-        iPlus1 = i + 1;
+        nMinus1 = N - 1;
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t j = iPlus1; j < N; ++j) {
-            xGm.SetValue(i, xGm.GetValue(i) - uGm.GetValue(i * N + j) * xGm.GetValue(j));
+        for (int64_t i = nMinus1; i > -1; i += -1) {
+            for (int64_t j = i + 1; j < N; ++j) {
+                xGm.SetValue(i, xGm.GetValue(i) - uGm.GetValue(i * N + j) * xGm.GetValue(j));
+            }
+            xGm.SetValue(i, xGm.GetValue(i) / uGm.GetValue(i * N + i));
         }
         DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(xGm);
     }
@@ -116,85 +114,15 @@ public:
 private:
     GlobalTensor<float> xGm;
     GlobalTensor<float> uGm;
-    int64_t i = 0;
     int64_t N = 0;
-    int64_t iPlus1 = 0;
+    int64_t nMinus1 = 0;
 };
 
-extern "C" __global__ __aicore__ void back_substitution_2(GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)
+extern "C" __global__ __aicore__ void back_substitution_2(GM_ADDR U, GM_ADDR x, int64_t N)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     TPipe pipe;
     KernelBackSubstitution2 op;
-    op.Init(&pipe, U, x, i, N);
-    op.Process();
-}
-
-class KernelBackSubstitution3 {
-public:
-    __aicore__ inline KernelBackSubstitution3() {}
-
-    __aicore__ inline void Init(TPipe* pipe, GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)
-    {
-        uGm.SetGlobalBuffer((__gm__ float*)U);
-        uValue = uGm.GetValue(i * N + i);
-        xGm.SetGlobalBuffer((__gm__ float*)x + i, 1);
-        pipe->InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
-        pipe->InitBuffer(xOutQueue, BUFFER_NUM, TILE * sizeof(float));
-    }
-
-    __aicore__ inline void Process()
-    {
-        for (int64_t offset = 0; offset < 1; offset += TILE) {
-            const int64_t left = 1 - offset;
-            const int64_t count = left < TILE ? left : TILE;
-            CopyIn(offset, count);
-            Compute(count);
-            CopyOut(offset, count);
-        }
-    }
-
-private:
-    __aicore__ inline void CopyIn(int64_t offset, int64_t count)
-    {
-        LocalTensor<float> x = xQueue.AllocTensor<float>();
-        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        const DataCopyPadExtParams<float> noPad{false, 0, 0, 0.0f};
-        DataCopyPad(x, xGm[offset], copy, noPad);
-        xQueue.EnQue(x);
-    }
-
-    __aicore__ inline void Compute(int64_t count)
-    {
-        LocalTensor<float> x = xQueue.DeQue<float>();
-        LocalTensor<float> xOut = xOutQueue.AllocTensor<float>();
-        Duplicate(xOut, uValue, count);
-        PipeBarrier<PIPE_V>();
-        Div(xOut, x, xOut, count);
-        xOutQueue.EnQue(xOut);
-        xQueue.FreeTensor(x);
-    }
-
-    __aicore__ inline void CopyOut(int64_t offset, int64_t count)
-    {
-        LocalTensor<float> xOut = xOutQueue.DeQue<float>();
-        const DataCopyExtParams copy{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
-        DataCopyPad(xGm[offset], xOut, copy);
-        xOutQueue.FreeTensor(xOut);
-    }
-
-    TQue<TPosition::VECIN, BUFFER_NUM> xQueue;
-    TQue<TPosition::VECOUT, BUFFER_NUM> xOutQueue;
-    GlobalTensor<float> uGm;
-    GlobalTensor<float> xGm;
-    float uValue = 0.0f;
-};
-
-extern "C" __global__ __aicore__ void back_substitution_3(GM_ADDR U, GM_ADDR x, int64_t i, int64_t N)
-{
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    TPipe pipe;
-    KernelBackSubstitution3 op;
-    op.Init(&pipe, U, x, i, N);
+    op.Init(&pipe, U, x, N);
     op.Process();
 }
