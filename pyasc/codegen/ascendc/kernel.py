@@ -21,6 +21,7 @@ from pyasc.codegen.names import VendorNames, identifier
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, asc, func, scf
 from pyasc.ir.dtypes import DType
+from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 
 _NESTED = (scf.For, scf.If, scf.While, asc.Method)
@@ -98,10 +99,11 @@ def class_name(entry: str) -> str:
 
 def _process_begins(ops: Sequence[Operation]) -> int:
     """The number of the first operation of Process."""
-    first = next((i for i, op in enumerate(ops) if isinstance(op, (*_NESTED, *_STORES))), len(ops))
-    if first < len(ops) and isinstance(ops[first], _STORES):
-        return max((i + 1 for i, op in enumerate(ops[:first]) if isinstance(op, _SETTING_UP)), default=first)
-    return first
+    nested = next((i for i, op in enumerate(ops) if isinstance(op, _NESTED)), len(ops))
+    set_up = max((i + 1 for i, op in enumerate(ops[:nested]) if isinstance(op, _SETTING_UP)), default=nested)
+    rest = [op for op in ops[set_up:nested] if PURE not in op.spec.traits]
+    alone = all(isinstance(op, (asc.GetValue, func.Return, *_STORES)) for op in rest)
+    return set_up if alone and any(isinstance(op, _STORES) for op in rest) else nested
 
 
 @dataclass
