@@ -175,6 +175,7 @@ class _Lowering:
         extremes = _python_extremes(work)
         try:
             made = self._tiled(work)
+            _refuse_detours(made, work)
         except NotVector as error:
             steps = self._repeated(work)
             if not steps:
@@ -347,6 +348,18 @@ def _is_one_element(work: Operation) -> bool:
     if not isinstance(work, st.Apply) or work.combined or any(map(takes_detours, work.walk())):
         return False
     return all((upper - lower) == const(1) for lower, upper in zip(work.lower, work.upper, strict=True))
+
+
+def _refuse_detours(phases: Sequence[Phase], work: Operation) -> None:
+    """Raises NotVector where a tile is worked on with a number that takes calls on one element."""
+    for phase in phases:
+        for op in () if phase.otherwise else phase.function.walk():
+            if (
+                isinstance(op, arith.Elementwise)
+                and takes_detours(op)
+                and dtype_of(op.args[-1].type).is_float
+            ):
+                raise refuse("a number beside the elements that takes vector calls of its own", work.loc)
 
 
 def _keeps_order(op: st.Apply) -> bool:

@@ -127,3 +127,45 @@ def test_two_elements_change_places() -> None:
     rng = np.random.default_rng(0)
     for n, i, j in ((1, 0, 0), (2, 0, 1), (17, -1, 3), (40, 39, -40)):
         agree(swap_two, [f32(rng, n)], (i, j))
+
+
+@asc.kernel
+def by_roots(x: asc.float32[N], s: asc.float32[M], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[i] = x[i] * asc.sqrt(abs(s[-1]))
+
+
+@asc.kernel
+def by_exponentials(x: asc.float32[N, K], s: asc.float32[M], y: asc.float32[N, K], t: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        for j in range(K):
+            y[i, j] = x[i, j] + asc.exp(s[0]) - asc.sqrt(s[1] * s[1])
+        t[i] = asc.tanh(s[2])
+
+
+@asc.kernel
+def by_halves(x: asc.float16[N], s: asc.float16[M], y: asc.float16[N]):
+    y[:] = x * asc.sqrt(abs(s[1])) + asc.log(abs(s[0]) + asc.float16(1.0))
+
+
+@asc.kernel
+def sums_by_roots(x: asc.float32[N, K], s: asc.float32[M], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        total = 0.0
+        for j in range(K):
+            total += x[i, j] * asc.sqrt(abs(s[0]))
+        y[i] = total
+
+
+def noise(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def test_elements_beside_a_function_of_a_number() -> None:
+    s = noise(5)
+    for n in (1, 9, 33, 255):
+        agree(by_roots, [noise(n), s, np.zeros(n, np.float32)], bound=1e-6)
+        agree(by_exponentials, [noise(n, 7), s, *(np.zeros(k, np.float32) for k in ((n, 7), n))], bound=1e-5)
+        halves = [each.astype(np.float16) for each in (noise(n), s, np.zeros(n, np.float32))]
+        agree(by_halves, halves, bound=2e-3)
+        agree(sums_by_roots, [noise(n, 17), s, np.zeros(n, np.float32)], bound=1e-5)
