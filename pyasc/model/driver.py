@@ -291,6 +291,26 @@ def _call(
         core.pyasc_model_destroy(handle)
 
 
+def _register(core: Any, handle: int, memory: GlobalMemory, check: bool) -> None:
+    """Tell a launch of an array in global memory, and what of it is undefined."""
+    undefined = None if memory.undefined is None else memory.undefined.ctypes.data
+    place = (memory.name.encode(), memory.address, memory.size)
+    core.pyasc_model_buffer(handle, *place, undefined, int(memory.writable))
+    if check and memory.unwritten is not None:
+        core.pyasc_model_unwritten(handle, memory.unwritten.ctypes.data)
+
+
+def _outputs(
+    arguments: Sequence[Argument], memories: Sequence[GlobalMemory | None]
+) -> tuple[np.ndarray, ...]:
+    """What the arrays that are outputs hold now, in order."""
+    return tuple(
+        memory.array(argument.data.dtype, argument.data.shape)
+        for argument, memory in zip(arguments, memories, strict=True)
+        if isinstance(argument, Array) and argument.output and memory is not None
+    )
+
+
 def run(
     kernel: BuiltKernel,
     arguments: Sequence[Argument],
@@ -323,27 +343,17 @@ def run(
         core.pyasc_model_limit(handle, seconds)
         keys, values = _constants(description.name, reserved_ub, flushed)
         core.pyasc_model_soc(handle, keys, values.ctypes.data, len(values))
-        for m in memories:
-            if m is not None:
-                undefined = None if m.undefined is None else m.undefined.ctypes.data
-                core.pyasc_model_buffer(
-                    handle, m.name.encode(), m.address, m.size, undefined, int(m.writable)
-                )
-                if check and m.unwritten is not None:
-                    core.pyasc_model_unwritten(handle, m.unwritten.ctypes.data)
+        for memory in memories:
+            if memory is not None:
+                _register(core, handle, memory, check)
 
     report, times = _call(kernel, _entry_of(kernel, entry), passed, configure, (int(check), seed, blocks))
     found = _launch_findings(report) + _guard_findings(memories)
     if check and not any(finding.kind in _STOPPING for finding in found):
         found += _unwritten_findings(arguments, memories)
-    outputs = tuple(
-        memory.array(argument.data.dtype, argument.data.shape)
-        for argument, memory in zip(arguments, memories, strict=True)
-        if isinstance(argument, Array) and argument.output and memory is not None
-    )
     cycles = report["cycles"]
     return Result(
-        outputs,
+        _outputs(arguments, memories),
         tuple(found),
         cycles,
         description.microseconds(cycles),
