@@ -149,3 +149,18 @@ def test_columns_of_one_strip() -> None:
         sums, largest = few_columns(x)
     np.testing.assert_array_equal(sums, x.sum(axis=0))
     np.testing.assert_array_equal(largest, 2 * x.max(axis=0))
+
+
+@asc.kernel
+def around(x: asc.int32[N], y: asc.int32[K]):
+    x[1:] = x[:-1]
+    for i in range(K):
+        y[i] = y[i] + i % N + i // N
+
+
+@pytest.mark.parametrize("device", ["cpu", "model"])
+def test_division_by_a_size_that_a_launch_makes_zero(device: str) -> None:
+    y = np.arange(7, dtype=np.int32)
+    with asc.device(device):
+        around(np.zeros(0, np.int32), y)
+    assert y.tolist() == list(range(7))

@@ -43,6 +43,8 @@ def divides(op: arith.Elementwise) -> bool:
     Divisors that the lowering makes of sizes are positive wherever there is work.
     """
     divisor = op.args[1]
+    if isinstance(divisor.op, arith.Constant):
+        return divisor.op.value > 0
     for loop in op.ancestors():
         if isinstance(loop, scf.For) and loop.upper is divisor and nonnegative(loop.lower):
             return True
