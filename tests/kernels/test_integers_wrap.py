@@ -59,3 +59,30 @@ def test_elements(device: str, dtype: str) -> None:
 def test_ints_of_run_time_as_int64(device: str) -> None:
     with asc.device(device):
         assert ints(2**63 - 1) == (-1, False, True, -1)
+
+
+NUMBERS = """
+import pyasc as asc
+
+def k(x: asc.TYPE[N], s: asc.TYPE[M], o: asc.TYPE[N], y: asc.int32[N]):
+    for i in asc.parallel_for(N):
+        o[i] = x[i] + s[0] * s[1]
+        y[i] = (s[0] * s[1]) // 3 + (s[0] - s[1]) * 2 + (-s[2]) + (s[1] + s[2])
+"""
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32"])
+def test_numbers_of_narrow_arrays_beside_elements_wrap(name: str) -> None:
+    dtype = np.dtype(name)
+    ends = np.iinfo(dtype)
+    kernel = asc.kernel_from_source(NUMBERS.replace("TYPE", name))
+    for s in ((ends.max, ends.max - 3, ends.min), (ends.min, 7, ends.max), (100, ends.max, 1)):
+        x = np.arange(33).astype(dtype)
+        numbers, o, y = np.array(s, dtype), np.zeros(33, dtype), np.zeros(33, np.int32)
+        with asc.device("model"):
+            kernel(x, numbers, o, y)
+        with np.errstate(over="ignore"):
+            a, b, c = numbers
+            wanted = (a * b) // dtype.type(3) + (a - b) * dtype.type(2) + (-c) + (b + c)
+            np.testing.assert_array_equal(o, x + a * b)
+        np.testing.assert_array_equal(y, np.full(33, wanted, np.int32))

@@ -77,7 +77,7 @@ def copied_wide(x: asc.float64[N]):
 @pytest.mark.parametrize(("kernel", "factor"), [(doubled_wide, 2), (copied_wide, 1)])
 def test_float64_is_for_the_cpu(kernel: asc.Kernel, factor: int) -> None:
     assert kernel(np.ones(2)).tolist() == [factor, factor]
-    with asc.device("model"), pytest.raises(asc.UnsupportedError, match="f64 elements"):
+    with asc.device("model"), pytest.raises(asc.UnsupportedError, match="float64 elements"):
         kernel(np.ones(2))
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import pyasc as asc
 from pyasc.cli import main
+from pyasc.ir.diagnostics import Diagnostic, UnsupportedError
+from pyasc.runtime.specialise import Specialisation
 
 pytestmark = pytest.mark.usefixtures("model_library")
 
@@ -190,9 +192,20 @@ def test_an_index_of_an_empty_axis_is_an_error_where_it_runs() -> None:
 
 @asc.kernel
 def for_each_size(a: asc.float32[N, 4], order: asc.int64[M]):
-    """The model has no place for a temporary array of `ceil(N / 2)` rows, unless it knows N."""
     b = a[::-2, order] + 1
     return b.sum()
+
+
+def refusing_unknown_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a device run only kernels whose sizes are known."""
+    lowered = Specialisation.lowered
+
+    def refused(self: Specialisation, *args: Any, **options: Any) -> Any:
+        if not self.known:
+            raise UnsupportedError(Diagnostic("PA0290", "not lowered for all sizes"))
+        return lowered(self, *args, **options)
+
+    monkeypatch.setattr(Specialisation, "lowered", refused)
 
 
 def test_what_a_device_does_not_run_for_all_sizes_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +217,7 @@ def test_what_a_device_does_not_run_for_all_sizes_is_tried_once(monkeypatch: pyt
         return specialise(self, types, sizes, known, same)
 
     monkeypatch.setattr(asc.Kernel, "specialise", counted)
+    refusing_unknown_sizes(monkeypatch)
     order = np.array([1, 0])
     with asc.device("model"):
         for n in (8, 10, 8):

@@ -34,6 +34,10 @@ Inner = Callable[[Value], Expr]
 _AND, _OR = 5, 4
 
 
+INT_BITS = 32
+_GROWING = frozenset(("add", "sub", "mul", "neg", "not", "abs", "shl", "floordiv", "pow"))
+
+
 class NotScalar(TypeError):
     """Arithmetic that the scalar unit has no operator for."""
 
@@ -75,7 +79,11 @@ def _elementwise(op: arith.Elementwise, inner: Inner) -> Expr:
     handler = _FUNCTIONS.get(op.fn)
     if handler is None or (dtype in (dtypes.f16, dtypes.bf16) and op.fn != "select"):
         raise applied.refused()
-    return handler(applied)
+    made = handler(applied)
+    if op.fn in _GROWING and dtype.is_integer and dtype.bits < INT_BITS:
+        # C++ computes narrower integers as int, which neither wraps as they do nor is the type of their vectors.
+        return Expr(f"static_cast<{CTYPES[dtype]}>({made})")
+    return made
 
 
 def _infix(symbol: str, precedence: int, applied: Applied) -> Expr:
