@@ -169,3 +169,22 @@ def test_elements_beside_a_function_of_a_number() -> None:
         halves = [each.astype(np.float16) for each in (noise(n), s, np.zeros(n, np.float32))]
         agree(by_halves, halves, bound=2e-3)
         agree(sums_by_roots, [noise(n, 17), s, np.zeros(n, np.float32)], bound=1e-5)
+
+
+@asc.kernel
+def doubled_apart(x: asc.uint32[N, M], y: asc.uint32[N], z: asc.int64[M]):
+    s = 0
+    for i in range(M):
+        s += 3
+    z[-1] = s
+    x[0, -1] = s % 100
+    y[::2] += y[::2]
+    y[1::3] += y[1::3]
+    for i, j in asc.parallel_for_grid(N, M):
+        x[i, j] = x[i, j] // 2
+
+
+def test_numbers_of_sizes_in_front_of_loops() -> None:
+    for n, m in ((1, 1), (2, 5), (9, 3), (33, 7)):
+        x = np.arange(n * m, dtype=np.uint32).reshape(n, m)
+        agree(doubled_apart, [x, np.arange(n, dtype=np.uint32), np.zeros(m, np.int64)])

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 from pyasc.codegen.ascendc import nodes
 from pyasc.codegen.ascendc.contents import HANDLERS
-from pyasc.codegen.ascendc.inlining import lowered
+from pyasc.codegen.ascendc.inlining import lowered, may_inline
 from pyasc.codegen.ascendc.spelling import CTYPES, element, literal, zero
 from pyasc.codegen.ascendc.statements import Statements
 from pyasc.codegen.cpp.nodes import Expr
 from pyasc.codegen.names import VendorNames, identifier
 from pyasc.ir.core import Operation, Value
 from pyasc.ir.dialects import arith, asc, func, scf
-from pyasc.ir.dtypes import DType
+from pyasc.ir.dtypes import DType, i64
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 
@@ -106,6 +106,28 @@ def _process_begins(ops: Sequence[Operation]) -> int:
     return set_up if alone and any(isinstance(op, _STORES) for op in rest) else nested
 
 
+def _init_and_process(ops: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
+    """The operations of Init and those of Process, with the numbers that are written out in the only one that uses it.
+
+    A member would hide what such a number is made of, by which a quotient is told to be rounded up.
+    """
+    first = _process_begins(ops)
+    before: list[Operation] = []
+    after = list(ops[first:])
+    later = set(after)
+    for op in reversed(ops[:first]):
+        if _is_number(op) and may_inline(op.results[0]) and later.issuperset(op.results[0].uses):
+            later.add(op)
+            after.insert(0, op)
+        else:
+            before.insert(0, op)
+    return before, after
+
+
+def _is_number(op: Operation) -> bool:
+    return isinstance(op, arith.Elementwise) and op.result.type == ScalarType(i64)
+
+
 @dataclass
 class KernelLowering:
     """Lowers one function. `constants` are those of the file, which several kernels share."""
@@ -125,8 +147,8 @@ class KernelLowering:
     def run(self) -> nodes.Kernel:
         """The class, its members and its entry."""
         ops = list(self.function.body.block)
-        first = _process_begins(ops)
-        self.member_values = self._used_later(ops[:first], ops[first:])
+        before, after = _init_and_process(ops)
+        self.member_values = self._used_later(before, after)
         self.named_constants = self._name_constants()
         self.init_names = self.class_names.inner()
         given, sizes = entry_parameters(self.function, self.init_names)
@@ -135,9 +157,9 @@ class KernelLowering:
         head = self._copied_parameters()
         self._declare_resources()
         init = Statements(self, HANDLERS, True, self.init_names)
-        init.block(ops[:first])
+        init.block(before)
         process = Statements(self, HANDLERS, False, self.class_names.inner())
-        process.block(ops[first:])
+        process.block(after)
         params = (*given, *sizes)
         taken = {str(self.texts[value]) for value in self.used_params()} | set(
             map(self.sizes.__getitem__, self.used_sizes())

@@ -97,12 +97,11 @@ public:
         this->N = N;
         xGm.SetGlobalBuffer((__gm__ float*)x);
         uGm.SetGlobalBuffer((__gm__ float*)U);
-        nMinus1 = N - 1;
     }
 
     __aicore__ inline void Process()
     {
-        for (int64_t i = nMinus1; i > -1; i += -1) {
+        for (int64_t i = N - 1; i > -1; i += -1) {
             for (int64_t j = i + 1; j < N; ++j) {
                 xGm.SetValue(i, xGm.GetValue(i) - uGm.GetValue(i * N + j) * xGm.GetValue(j));
             }
@@ -115,7 +114,6 @@ private:
     GlobalTensor<float> xGm;
     GlobalTensor<float> uGm;
     int64_t N = 0;
-    int64_t nMinus1 = 0;
 };
 
 extern "C" __global__ __aicore__ void back_substitution_2(GM_ADDR U, GM_ADDR x, int64_t N)
