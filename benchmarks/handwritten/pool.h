@@ -54,12 +54,16 @@ class Pool {
       for (int64_t task = 0; task < tasks; ++task) body(task);
       return;
     }
+    // The job before is closed first: a worker that is late for it would take the new job's tasks for open ones of it.
+    const uint64_t before = state_.load(std::memory_order_relaxed) >> 32;
+    state_.store(before << 32 | UINT32_MAX);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     call_.store([](void* ctx, int64_t task) { (*static_cast<std::remove_reference_t<Body>*>(ctx))(task); },
                 std::memory_order_relaxed);
     context_.store(const_cast<void*>(static_cast<const void*>(&body)), std::memory_order_relaxed);
     tasks_.store(static_cast<uint32_t>(tasks), std::memory_order_relaxed);
     done_.store(0, std::memory_order_relaxed);
-    const uint32_t epoch = static_cast<uint32_t>(state_.load(std::memory_order_relaxed) >> 32) + 1;
+    const uint32_t epoch = static_cast<uint32_t>(before) + 1;
     state_.store(static_cast<uint64_t>(epoch) << 32);
     if (parked_.load() > 0) {
       std::lock_guard<std::mutex> lock(mutex_);
