@@ -61,7 +61,7 @@ from pyasc.passes.analysis.structured import combining_function
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_histograms import lower_histogram
-from pyasc.passes.analysis.tile_legalise import NotVector, refuse
+from pyasc.passes.analysis.tile_legalise import TAKES_CALLS, NotVector, refuse
 from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of, lower_products
@@ -175,7 +175,6 @@ class _Lowering:
         extremes = _python_extremes(work)
         try:
             made = self._tiled(work)
-            _refuse_detours(made, work)
         except NotVector as error:
             steps = self._repeated(work)
             if not steps:
@@ -219,7 +218,7 @@ class _Lowering:
         made = self._function([work])
         for op in made.function.body.block:
             if takes_detours(op):
-                raise refuse("a number beside the elements that takes vector calls of its own", op.loc)
+                raise refuse(TAKES_CALLS, op.loc)
         return made
 
     def _total(self, work: st.Apply) -> list[Phase]:
@@ -348,18 +347,6 @@ def _is_one_element(work: Operation) -> bool:
     if not isinstance(work, st.Apply) or work.combined or any(map(takes_detours, work.walk())):
         return False
     return all((upper - lower) == const(1) for lower, upper in zip(work.lower, work.upper, strict=True))
-
-
-def _refuse_detours(phases: Sequence[Phase], work: Operation) -> None:
-    """Raises NotVector where a tile is worked on with a number that takes calls on one element."""
-    for phase in phases:
-        for op in () if phase.otherwise else phase.function.walk():
-            if (
-                isinstance(op, arith.Elementwise)
-                and takes_detours(op)
-                and dtype_of(op.args[-1].type).is_float
-            ):
-                raise refuse("a number beside the elements that takes vector calls of its own", work.loc)
 
 
 def _keeps_order(op: st.Apply) -> bool:

@@ -32,10 +32,9 @@ from pyasc.ir.types import dtype_of
 
 Inner = Callable[[Value], Expr]
 _AND, _OR = 5, 4
-
-
-INT_BITS = 32
-_GROWING = frozenset(("add", "sub", "mul", "neg", "not", "abs", "shl", "floordiv", "pow"))
+_INT_BITS = 32
+_WIDENED = frozenset(("add", "sub", "mul", "neg", "not", "abs", "shl", "floordiv", "pow"))
+"""Functions of narrower integers whose result C++ has as an int, which may be another number."""
 
 
 class NotScalar(TypeError):
@@ -80,7 +79,7 @@ def _elementwise(op: arith.Elementwise, inner: Inner) -> Expr:
     if handler is None or (dtype in (dtypes.f16, dtypes.bf16) and op.fn != "select"):
         raise applied.refused()
     made = handler(applied)
-    if op.fn in _GROWING and dtype.is_integer and dtype.bits < INT_BITS:
+    if op.fn in _WIDENED and dtype.is_integer and dtype.bits < _INT_BITS:
         # C++ computes narrower integers as int, which neither wraps as they do nor is the type of their vectors.
         return Expr(f"static_cast<{CTYPES[dtype]}>({made})")
     return made

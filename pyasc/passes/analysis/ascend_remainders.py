@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import asc, asc_vector, scf, tile
-from pyasc.ir.types import RefType, ScalarType
+from pyasc.ir.types import ScalarType
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_tensors import buffer_of, cover_of, pitch_of
-from pyasc.passes.analysis.ascend_vector import local
+from pyasc.passes.analysis.ascend_vector import local, part_from
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_program import FULL
@@ -50,10 +50,5 @@ def remainders(methods: Methods, tensors: TensorMap, op: tile.Elementwise) -> No
     loop = at.insert(scf.For(lower=index(at, 0), upper=rows, step=index(at, 1), types=[], body=body))
     inner = Builder(loop.body.block, loc=at.loc)
     start = binary(inner, "mul", loop.counter, phase.value(pitch_of(op.target)))
-    call(inner, [_from(inner, each, start) for each in (target, *sources)], width)
+    call(inner, [part_from(inner, each, start) for each in (target, *sources)], width)
     inner.insert(scf.Yield())
-
-
-def _from(at: Builder, tensor: Value, start: Value) -> Value:
-    assert isinstance(tensor.type, RefType)
-    return at.value(asc.Offset(tensor=tensor, offset=start, types=[tensor.type]))

@@ -14,9 +14,9 @@ from pyasc.ir.ascend_calls import VECTOR_CALLS
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_vector, scf
 from pyasc.ir.dtypes import i16, i32, i64
-from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
-from pyasc.passes.analysis.ascend_vector import BINARY, recast
+from pyasc.passes.analysis.ascend_vector import BINARY, part_from, recast
 from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div, named
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW
 
@@ -58,8 +58,10 @@ class RowCalls:
         blocks, repeats = zip(*(self._strides(arg.cover, stride) for arg in shapes), strict=True)
 
         def emit(at: Builder, column: Value, lanes: Value) -> None:
-            dst = _from(at, target, column)
-            sources = [arg.tensor if arg.cover == COLUMN else _from(at, arg.tensor, column) for arg in shapes]
+            dst = part_from(at, target, column)
+            sources = [
+                arg.tensor if arg.cover == COLUMN else part_from(at, arg.tensor, column) for arg in shapes
+            ]
             at.insert(
                 asc_vector.Binary(
                     call=BINARY[fn],
@@ -119,12 +121,12 @@ class RowCalls:
 
         def emit(at: Builder, column: Value, lanes: Value) -> None:
             zero, one = index(at, 0), index(at, 1)
-            there = _from(at, total, column)
+            there = part_from(at, total, column)
             at.insert(
                 asc_vector.Binary(
                     call=call,
                     dst=there,
-                    src0=_from(at, source, binary(at, "add", start, column)),
+                    src0=part_from(at, source, binary(at, "add", start, column)),
                     src1=there,
                     amount=[lanes, self.count],
                     strides=[one, one, one, zero, stride, zero],
@@ -155,7 +157,7 @@ class RowCalls:
                 asc_vector.Binary(
                     call=call,
                     dst=scratch,
-                    src0=_from(inner, source, column),
+                    src0=part_from(inner, source, column),
                     src1=scratch,
                     amount=[active, self.count],
                     strides=[one, one, one, stride, stride, stride],
@@ -234,7 +236,7 @@ def _add_one_by_one(
     body = block_of([_I64], ["r"])
     loop = at.insert(scf.For(lower=index(at, 0), upper=count, step=index(at, 1), types=[], body=body))
     inner = Builder(loop.body.block, loc=at.loc)
-    row = _from(inner, source, binary(inner, "mul", loop.counter, pitch))
+    row = part_from(inner, source, binary(inner, "mul", loop.counter, pitch))
     inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
     inner.insert(asc_vector.Binary(call=FOLDS[fn], dst=total, src0=total, src1=row, amount=[width]))
     inner.insert(scf.Yield())
@@ -268,8 +270,3 @@ def spread_over(at: Builder, column: Value, blocks: Value, count: Value) -> None
     """Each of `count` elements fills a block of 32 bytes."""
     strides = [index(at, 1), index(at, 8)]
     at.insert(asc_vector.Brcb(dst=blocks, src=column, repeat=ceil_div(at, count, 8), strides=strides))
-
-
-def _from(at: Builder, tensor: Value, column: Value) -> Value:
-    assert isinstance(tensor.type, RefType)
-    return at.value(asc.Offset(tensor=tensor, offset=column, types=[tensor.type]))

@@ -22,6 +22,7 @@ from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
 from pyasc.passes.analysis.print_formats import NoDeviceFormat, device_format
+from pyasc.passes.analysis.scalar_instructions import HALVES, SCALAR_FLOAT, has_instruction
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
@@ -31,20 +32,10 @@ FAULT_WORDS = 6
 """What the record of a failure holds: the check's number, its values, and the core."""
 LOCAL_BYTES = 128 * 1024
 """What temporary arrays of a core may take on chip, all together; the rest is for calls on single elements."""
-_SCALAR_FLOAT = frozenset(
-    "add sub mul div fmod neg abs minimum maximum pymin pymax lt le gt ge eq ne isnan select".split()
-)
-_SCALAR_INT = frozenset(
-    (
-        "add sub mul neg abs minimum maximum pymin pymax lt le gt ge eq ne select and or xor not floordiv mod "
-        "shl shr"
-    ).split()
-)
 _ONE_CALL = frozenset(
     ("add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "abs", *ADVANCED)
 )
 _ROUNDINGS = {"rint": "RINT", "floor": "FLOOR", "ceil": "CEIL", "trunc": "TRUNC"}
-_HALVES = (dtypes.f16, dtypes.bf16)
 _SLOT = 32
 
 
@@ -258,13 +249,13 @@ class ScalarLowering:
     def _function(self, fn: str, args: Sequence[Value], at: Builder, name: str = "") -> Value:
         """A function of the number table on numbers."""
         dtype = dtype_of(args[-1].type)
-        if (fn == "select" and dtype in _HALVES) or has_instruction(fn, dtype):
+        if (fn == "select" and dtype in HALVES) or has_instruction(fn, dtype):
             made = at.value(arith.Elementwise(fn=fn, args=args), name)
             narrow = dtype.is_integer and dtype.bits < 32 and fn not in (*COMPARISONS, "select")
             return at.value(arith.Cast.to(made, dtype), name) if narrow else made
         if fn in _ONE_CALL and dtype in (dtypes.f16, dtypes.f32):
             return self._one_element(fn, args, dtype, at, name)
-        if dtype is dtypes.bf16 or (dtype is dtypes.f16 and fn in (*_SCALAR_FLOAT, "rsqrt")):
+        if dtype is dtypes.bf16 or (dtype is dtypes.f16 and fn in (*SCALAR_FLOAT, "rsqrt")):
             made = self._function(fn, [self._casted(arg, dtypes.f32, at) for arg in args], at)
             return made if dtype_of(made.type) is dtypes.i1 else self._casted(made, dtype, at, name)
         if fn in _ROUNDINGS and dtype in (dtypes.f16, dtypes.f32):
@@ -312,12 +303,12 @@ class ScalarLowering:
             return value
         if dtypes.f64 in (source, target):
             raise refuse(f"a cast of one {source} number to {target}", at.loc, NO_FLOAT64)
-        if source in _HALVES:
+        if source in HALVES:
             return self._casted(self._widened(value, at), target, at, name)
         if target is dtypes.i1:
             zero = at.value(arith.Constant.of(0, source))
             return at.value(arith.Elementwise(fn="ne", args=[value, zero]), name)
-        if target in _HALVES:
+        if target in HALVES:
             wide = value if source is dtypes.f32 else at.value(arith.Cast.to(value, dtypes.f32))
             return self._convert(wide, target, "CAST_RINT", at, name)
         if source is dtypes.f32 and target in (dtypes.i32, dtypes.i64):
@@ -399,13 +390,6 @@ def can_run(phase: Func) -> bool:
     finally:
         trial.drop()
     return True
-
-
-def has_instruction(fn: str, dtype: DType) -> bool:
-    """Whether the scalar unit computes a function of a dtype by itself."""
-    if dtype in (*_HALVES, dtypes.f64):
-        return False
-    return fn in (_SCALAR_FLOAT if dtype.is_float else _SCALAR_INT)
 
 
 def stored(dtype: DType) -> DType:

@@ -16,12 +16,12 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import arith, asc, asc_vector, scf, tile, tile_lanes
 from pyasc.ir.dtypes import DType
-from pyasc.ir.types import RefType, ScalarType, dtype_of
+from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_lanes import gather_from, get_offsets, ramp
 from pyasc.passes.analysis.ascend_rows import FOLDS
 from pyasc.passes.analysis.ascend_tensors import elements_of, pitch_of
-from pyasc.passes.analysis.ascend_vector import VectorCalls, local
+from pyasc.passes.analysis.ascend_vector import VectorCalls, local, part_from
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.tile_emit import a_block, binary, ceil_div
 from pyasc.passes.analysis.tile_legalise import number_of
@@ -61,19 +61,14 @@ def _rows(methods: Methods, tensors: TensorMap, op: tile_lanes.Scan) -> None:
     loop = at.insert(scf.For(lower=one, upper=count, step=one, types=[], body=body))
     inner = Builder(loop.body.block, loc=at.loc)
     offset = binary(inner, "mul", loop.counter, pitch, "start")
-    above = _from(inner, target, binary(inner, "sub", offset, pitch))
-    row, result = _from(inner, source, offset), _from(inner, target, offset)
+    above = part_from(inner, target, binary(inner, "sub", offset, pitch))
+    row, result = part_from(inner, source, offset), part_from(inner, target, offset)
     inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
     inner.insert(asc_vector.Binary(call=call, dst=result, src0=above, src1=row, amount=[width]))
     inner.insert(scf.Yield())
     last = binary(at, "mul", binary(at, "sub", count, 1), pitch, "last")
     at.insert(asc.PipeBarrier(pipe="PIPE_V"))
-    VectorCalls(at, width).move(carry, _from(at, target, last))
-
-
-def _from(at: Builder, tensor: Value, offset: Value, name: str = "") -> Value:
-    assert isinstance(tensor.type, RefType)
-    return at.value(asc.Offset(tensor=tensor, offset=offset, types=[tensor.type]), name)
+    VectorCalls(at, width).move(carry, part_from(at, target, last))
 
 
 @dataclass
@@ -91,7 +86,7 @@ class _Line:
         phase = self.methods.phase
         whole = local(self.length + self.block, self.dtype)
         self.padded = self.at.value(asc.Get(buffer=self._padded(phase), types=[whole]), "running")
-        self.line = _from(self.at, self.padded, index(self.at, self.block), "line")
+        self.line = part_from(self.at, self.padded, index(self.at, self.block), "line")
         amount = self.length * self.dtype.bytes
         buffer = self.methods.buffer_of("shifted", amount)
         self.shifted = self.at.value(
@@ -154,7 +149,7 @@ class _Line:
         inner = Builder(loop.after.block, loc=at.loc)
         distance = loop.after.block.args[0]
         left = binary(inner, "sub", self.count, distance, "left")
-        rest = _from(inner, self.padded, binary(inner, "add", distance, self.block), "rest")
+        rest = part_from(inner, self.padded, binary(inner, "add", distance, self.block), "rest")
         inner.insert(asc.PipeBarrier(pipe="PIPE_V"))
         self._combine(inner, self.shifted, rest, self.line, left)
         inner.insert(asc.PipeBarrier(pipe="PIPE_V"))

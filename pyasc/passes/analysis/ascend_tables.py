@@ -11,7 +11,7 @@ from pyasc.ir.dialects import asc, mem, scf, tile
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_tensors import elements_of
-from pyasc.passes.analysis.ascend_vector import local
+from pyasc.passes.analysis.ascend_vector import local, part_from
 from pyasc.passes.analysis.tile_emit import binary
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _source(phase: PhaseLowering, view: mem.View, at: Builder) -> Value:
     if len(view.axes) == 1:
         return phase.value(view.view)
     tensor, start = phase.global_of(view.ref), phase.value(view.offsets[-1])
-    return at.value(asc.Offset(tensor=tensor, offset=start, types=[tensor.type]))
+    return part_from(at, tensor, start)
 
 
 def _type(tile_: Value) -> RefType:

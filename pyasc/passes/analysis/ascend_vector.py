@@ -56,6 +56,12 @@ def local(elements: int, dtype: DType) -> RefType:
     return RefType((elements,), dtype, "ub")
 
 
+def part_from(at: Builder, tensor: Value, start: Value, name: str = "") -> Value:
+    """A tensor from an element on."""
+    assert isinstance(tensor.type, RefType)
+    return at.value(asc.Offset(tensor=tensor, offset=start, types=[tensor.type]), name)
+
+
 def recast(at: Builder, tensor: Value, dtype: DType) -> Value:
     """The tensor's bytes as elements of another dtype."""
     if dtype_of(tensor.type) is dtype:

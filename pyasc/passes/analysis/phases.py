@@ -18,9 +18,10 @@ from pyasc.ir.dtypes import bf16, f16, f32, i1, i64
 from pyasc.ir.sizes import Dim, SizeExpr, simplify
 from pyasc.ir.types import RefType, ScalarType, Type, dtype_of
 from pyasc.passes.analysis.affine import Polynomials
-from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS, has_instruction
+from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.largest import largest
+from pyasc.passes.analysis.scalar_instructions import has_instruction
 from pyasc.passes.analysis.tile_legalise import NO_SIZE, refuse
 
 HOST_SUFFIX = "_host"

@@ -23,6 +23,7 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.location import UNKNOWN, Location
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.scalar_instructions import HALVES, has_instruction
 from pyasc.passes.analysis.tile_division import quotient
 from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register, covers
@@ -33,7 +34,6 @@ COMPARISONS = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne":
 
 _NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "eq": "ne", "ne": "eq"}
 _FLOATS = (dtypes.f16, dtypes.f32)
-_HALVES = (dtypes.f16, dtypes.bf16)
 _ARITHMETIC = (*_FLOATS, dtypes.i16, dtypes.i32)
 ADVANCED = ("tanh", "erf", "erfc")
 SCRATCHED = (*ADVANCED, "fmod")
@@ -90,6 +90,7 @@ NO_FLOAT64 = "the hardware has no float64: use float32, or run it with asc.devic
 NO_SIZE = (
     "make it as long as a size of an array says, pass it as a parameter, or run it with asc.device('cpu')"
 )
+TAKES_CALLS = "a number beside the elements that takes vector calls of its own"
 _ANYWHERE = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
 
 
@@ -175,6 +176,10 @@ class Legaliser:
     def _scalar(self, op: Operation) -> None:
         if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast)):
             raise refuse(f"{op.name} in a loop over elements", op.loc)
+        if isinstance(op, arith.Elementwise) and op.fn != "select":
+            dtype = dtype_of(op.args[-1].type)
+            if not has_instruction(op.fn, dtypes.f32 if dtype in HALVES else dtype):
+                raise refuse(TAKES_CALLS, op.loc)
         mapping = {value: arg for value in op.operands if isinstance(arg := self.operand(value), Value)}
         made = self._by_way_of_float(op, [mapping.get(value, value) for value in op.operands])
         self.operands[op.results[0]] = made or self.at.insert(op.clone(dict(mapping))).results[0]
@@ -185,7 +190,7 @@ class Legaliser:
         Arithmetic in float32 that is rounded once more is that of halves; a choice computes nothing.
         """
         result = dtype_of(op.results[0].type)
-        halves = any(dtype_of(arg.type) in _HALVES for arg in args)
+        halves = any(dtype_of(arg.type) in HALVES for arg in args)
         if not halves or not isinstance(op, arith.Elementwise) or op.fn == "select":
             return None
         return self._number(op.fn, args, result)
@@ -196,9 +201,7 @@ class Legaliser:
         return made if dtype_of(made.type) is result else self.at.value(arith.Cast.to(made, result))
 
     def _float(self, number: Value) -> Value:
-        return (
-            self.at.value(arith.Cast.to(number, dtypes.f32)) if dtype_of(number.type) in _HALVES else number
-        )
+        return self.at.value(arith.Cast.to(number, dtypes.f32)) if dtype_of(number.type) in HALVES else number
 
     def register(self, operand: Operand, cover: str = FULL) -> Register:
         """The operand as a register; a scalar is spread over one."""
