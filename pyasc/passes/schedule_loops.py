@@ -5,7 +5,7 @@
 
 becomes
 
-    scf.for %0, %n, %1, [] {kind = "parallel", simd = true, grain = 262144, work = (3)} { ... }
+    scf.for %0, %n, %1, [] {kind = "parallel", simd = true, grain = 524288, work = size<3>} { ... }
 
 A thread takes `grain` scalar operations at a time; `work` says how many one iteration costs, as a polynomial
 of the sizes, so that chunks depend on sizes alone.
@@ -20,7 +20,16 @@ from pyasc.ir.sizes import SizeExpr, constant
 from pyasc.ir.traits import ALLOCATES, CHECKS, EFFECT, LOOP, PURE, READS
 from pyasc.ir.types import ScalarType, TileType
 from pyasc.passes.analysis.affine import Polynomials, integer_of
-from pyasc.passes.analysis.costs import DEFAULT_TRIPS, SLOW, SLOW_COST, TRANSCENDENTAL, TRANSCENDENTAL_COST
+from pyasc.passes.analysis.costs import (
+    DEFAULT_TRIPS,
+    SLOW,
+    SLOW_COST,
+    STEPS_A_COST,
+    TRANSCENDENTAL,
+    TRANSCENDENTAL_COST,
+    UNKNOWN,
+    is_size,
+)
 from pyasc.passes.base import Context, FunctionPass
 
 REDUCIBLE = frozenset(("add", "mul", "fma", "and", "or", "xor", "maximum", "minimum", "pymax", "pymin"))
@@ -36,7 +45,7 @@ class ScheduleLoops(FunctionPass):
 
     name = "schedule-loops"
     keeps = frozenset(("canonicalize", "cse", "dce"))
-    grain: int = 1 << 18
+    grain: int = 1 << 19
     threads: bool = True
 
     def run(self, func: Func, context: Context) -> bool:
@@ -53,7 +62,8 @@ class ScheduleLoops(FunctionPass):
         if self.threads and loop.kind == "parallel" and not loop.grain and not _inside_parallel(loop):
             # Iterations that wait for the one before go to threads one by one.
             loop.grain = 1 if loop.ordered else self.grain
-            loop.work = _positive(_body_work(loop.body.block, polynomials))
+            if loop.work == UNKNOWN:
+                loop.work = _positive(_body_work(loop.body.block, polynomials))
             context.count("threaded loops")
         if _vectorisable(loop):
             loop.simd = True
@@ -127,7 +137,7 @@ def _op_work(op: Operation, polynomials: Polynomials) -> SizeExpr | int:
         case vec.FmaTile():
             tile = op.sum.type
             assert isinstance(tile, TileType)
-            return tile.rows * (tile.columns + 1)
+            return tile.rows * tile.columns * tile.lanes // STEPS_A_COST
         case _ if not op.regions:
             return 0
         case scf.For():
@@ -150,7 +160,7 @@ def _trips(loop: scf.For, polynomials: Polynomials) -> SizeExpr:
         known = distance.as_constant
         if known is not None:
             return constant(max(1, -(-abs(known) // abs(step))))
-        if step == 1 and not any(name.startswith("%") for name in distance.names):
+        if step == 1 and is_size(distance):
             return distance
     return constant(DEFAULT_TRIPS)
 

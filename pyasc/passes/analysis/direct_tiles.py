@@ -10,6 +10,7 @@ from pyasc.ir import dtypes
 from pyasc.ir.core import Value
 from pyasc.ir.dialects.arith import Cast
 from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.costs import STEPS_A_COST
 from pyasc.passes.analysis.emit import Emitter, Index
 from pyasc.passes.analysis.register_tiles import MIDDLE_ROWS, Tile
 
@@ -41,7 +42,12 @@ class DirectTiles(Tile):
     def _blocks(self, e: Emitter, lanes: Callable[[Emitter, Value, int], None]) -> None:
         rows = self.machine.even_rows(self.vectors)
         blocks = e.ceildiv(self.extent(self.row), rows)
-        self.over_others(e, blocks, lambda inner, number: self.row_blocks(inner, number, rows, lanes))
+        self.over_others(
+            e,
+            blocks,
+            lambda inner, number: self.row_blocks(inner, number, rows, lanes),
+            work=self.steps(rows // STEPS_A_COST),
+        )
 
     def _reaching_lanes(self, e: Emitter, row: Value, rows: int) -> None:
         extent = self.extent(self.c.lane)

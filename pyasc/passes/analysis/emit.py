@@ -10,8 +10,10 @@ from pyasc.ir.affine import AffineExpr, AffineMap
 from pyasc.ir.core import Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, scf, vec
 from pyasc.ir.dtypes import DType
+from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, ScalarType, TileType, Type, VectorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of, materialise
+from pyasc.passes.analysis.costs import UNKNOWN
 from pyasc.passes.analysis.equality import SharingBuilder
 
 I64 = ScalarType(dtypes.i64)
@@ -174,11 +176,12 @@ class Emitter:
         name: str = "",
         carried: Sequence[str] = (),
         unroll: int = 1,
+        work: SizeExpr = UNKNOWN,
     ) -> list[Value]:
         """A counted loop; `body` returns the next carried values. Returns the last ones.
 
         `name` and `carried` are hints for the counter's and the carried values' names, `unroll` is one for the C++
-        compiler.
+        compiler. `work` is what an iteration costs, where the caller knows better than its operations tell.
         """
         types = [value.type for value in inits]
         op = scf.For(
@@ -188,6 +191,7 @@ class Emitter:
             inits=list(inits),
             kind=kind,
             unroll=unroll,
+            work=work,
             types=types,
             body=block_of([I64, *types], [name, *carried]),
         )

@@ -9,8 +9,10 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import vec
 from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
-from pyasc.passes.analysis.affine import integer_of
+from pyasc.ir.sizes import SizeExpr, constant
+from pyasc.passes.analysis.affine import Polynomials, integer_of
 from pyasc.passes.analysis.contraction import Contraction
+from pyasc.passes.analysis.costs import UNKNOWN, trips
 from pyasc.passes.analysis.emit import Emitter, Index
 
 MIDDLE_ROWS = 4
@@ -62,8 +64,10 @@ class Tile:
         """How far an iterator runs."""
         return self.extents[iterator]
 
-    def over_others(self, e: Emitter, blocks: Value, body: Callable[[Emitter, Value], None]) -> None:
-        """One parallel loop over all remaining parallel iterators and `blocks` row blocks."""
+    def over_others(
+        self, e: Emitter, blocks: Value, body: Callable[[Emitter, Value], None], work: SizeExpr = UNKNOWN
+    ) -> None:
+        """One parallel loop over all remaining parallel iterators and `blocks` row blocks of some work each."""
         total = blocks
         for i in self.c.others:
             total = e.mul(total, self.extent(i))
@@ -75,7 +79,15 @@ class Tile:
             self.bind_others(inner, inner.floordiv(number, blocks))
             body(inner, inner.mod(number, blocks))
 
-        e.loop(0, total, inside, kind="parallel", name="block")
+        e.loop(0, total, inside, kind="parallel", name="block", work=work)
+
+    def steps(self, rows: int) -> SizeExpr:
+        """How many elements are added to sums in some rows of all lanes."""
+        polynomials = Polynomials()
+        total = constant(rows)
+        for iterator in (self.c.lane, *self.c.sums):
+            total = total * trips(polynomials.of(self.extent(iterator)))
+        return total
 
     def bind_others(self, e: Emitter, number: Value) -> None:
         """Take the values of the remaining parallel iterators out of one running number, the last one fastest."""

@@ -31,6 +31,6 @@ extern "C" int32_t argmax(const float* __restrict x, int32_t* __restrict place, 
   pa_failure failure = {0, fault};
   if (__builtin_expect(!((M < 1) | (N >= 1)), 0)) return pa_fail(&failure, 1, (int64_t)(0), (int64_t)(N));
   argmax_loop_context argmax_loop_data{x, N, place};
-  pa_parallel(M, argmax_loop, &argmax_loop_data, pa_grain(262144, 4 * N - 2));
+  pa_parallel(M, argmax_loop, &argmax_loop_data, pa_grain(524288, 4 * N - 2));
   return 0;
 }

@@ -96,7 +96,7 @@ extern "C" int32_t histogram(const uint8_t* __restrict values, int32_t* __restri
     }
   } else {
     histogram_loop_1_context histogram_loop_1_data{counts, values};
-    pa_parallel(N, histogram_loop_1, &histogram_loop_1_data, 131072);
+    pa_parallel(N, histogram_loop_1, &histogram_loop_1_data, 262144);
   }
   return 0;
 }

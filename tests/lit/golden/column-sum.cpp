@@ -96,8 +96,8 @@ static void column_sum_loop_1(void* data, int64_t begin, int64_t end) {
   float* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task_1 = begin; task_1 < end; task_1++) {
-    const int64_t low = task_1 * 262144;
-    const int64_t high = pa_pymin<int64_t>(low + 262144, N);
+    const int64_t low = task_1 * 524288;
+    const int64_t high = pa_pymin<int64_t>(low + 524288, N);
     const int64_t away = pa_misaligned(&y[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -127,7 +127,7 @@ extern "C" int32_t column_sum(const float* __restrict x, float* __restrict y, in
   pa_parallel(t * t_1, column_sum_loop, &column_sum_loop_data, 1);
   const bool streamed = N >= 1048576;
   column_sum_loop_1_context column_sum_loop_1_data{N, y, streamed};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 262143, 262144), column_sum_loop_1, &column_sum_loop_1_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 524287, 524288), column_sum_loop_1, &column_sum_loop_1_data, 1);
   for (int64_t strip = 0; strip < t; strip++) {
     const int64_t away_1 = pa_misaligned(&y[0], 64);
     const int64_t head_1 = pa_pymin<int64_t>(away_1, N);

@@ -20,8 +20,8 @@ static void division_loop(void* data, int64_t begin, int64_t end) {
   int32_t* __restrict r = captured.r;
   int32_t* __restrict h = captured.h;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 12032;
-    const int64_t high = pa_pymin<int64_t>(low + 12032, N);
+    const int64_t low = task * 24064;
+    const int64_t high = pa_pymin<int64_t>(low + 24064, N);
     const int64_t whole = low + ((high - low) & -32);
     for (int64_t i = low; i < whole; i += 32) {
       const int64_t t = i + 16;
@@ -56,6 +56,6 @@ static void division_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t division(const int32_t* __restrict x, const int32_t* __restrict y, int32_t* __restrict q, int32_t* __restrict r, int32_t* __restrict h, int64_t N, pyasc_fault* fault) {
   division_loop_context division_loop_data{N, x, y, q, r, h};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 12031, 12032), division_loop, &division_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 24063, 24064), division_loop, &division_loop_data, 1);
   return 0;
 }

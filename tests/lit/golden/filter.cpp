@@ -71,7 +71,7 @@ extern "C" int32_t filter(const float* __restrict x, const float* __restrict w, 
     }
   } else {
     filter_loop_context filter_loop_data{C, w, x, W, t, y};
-    pa_parallel(8, filter_loop, &filter_loop_data, pa_grain(262144, 6 * C));
+    pa_parallel(8, filter_loop, &filter_loop_data, pa_grain(524288, 6 * C));
   }
   return 0;
 }

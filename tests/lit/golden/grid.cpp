@@ -46,7 +46,7 @@ static void outer_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t outer(const float* __restrict x, const float* __restrict y, float* __restrict z, int64_t M, int64_t N, pyasc_fault* fault) {
   const bool streamed = M * N >= 1048576;
-  const int64_t t = pa_pymax<int64_t>(pa_floordiv<int64_t>(262144, pa_pymax<int64_t>(N * 3 + 1, 1)), 1);
+  const int64_t t = pa_pymax<int64_t>(pa_floordiv<int64_t>(524288, pa_pymax<int64_t>(N * 3 + 1, 1)), 1);
   outer_loop_context outer_loop_data{t, M, x, z, N, y, streamed};
   pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(M, 0) + (t - 1), t), outer_loop, &outer_loop_data, 1);
   return 0;

@@ -23,6 +23,6 @@ static void guard_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t guard(const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   guard_loop_context guard_loop_data{x, y};
-  pa_parallel(N, guard_loop, &guard_loop_data, 17476);
+  pa_parallel(N, guard_loop, &guard_loop_data, 34952);
   return 0;
 }

@@ -19,6 +19,6 @@ static void half_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t half_(const pyasc_f16* __restrict x, pyasc_f16* __restrict y, int64_t N, pyasc_fault* fault) {
   half_loop_context half_loop_data{y, x};
-  pa_parallel(N, half_loop, &half_loop_data, 52428);
+  pa_parallel(N, half_loop, &half_loop_data, 104857);
   return 0;
 }

@@ -16,8 +16,8 @@ static void density_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict x = captured.x;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 15616;
-    const int64_t high = pa_pymin<int64_t>(low + 15616, N);
+    const int64_t low = task * 30976;
+    const int64_t high = pa_pymin<int64_t>(low + 30976, N);
     const int64_t away = pa_misaligned(&y[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -46,6 +46,6 @@ static void density_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t density(const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   const bool streamed = N >= 1048576;
   density_loop_context density_loop_data{N, y, x, streamed};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 15615, 15616), density_loop, &density_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 30975, 30976), density_loop, &density_loop_data, 1);
   return 0;
 }

@@ -26,6 +26,6 @@ extern "C" int32_t shift(const float* __restrict x, float* __restrict y, int64_t
   pa_failure failure = {0, fault};
   if (__builtin_expect(!((M < 1) | ((by >= -N) & (by <= N - M))), 0)) return pa_fail(&failure, 1, (int64_t)(by), (int64_t)(by + M - 1), (int64_t)(N));
   shift_loop_context shift_loop_data{by, y, x, N};
-  pa_parallel(M, shift_loop, &shift_loop_data, 43690);
+  pa_parallel(M, shift_loop, &shift_loop_data, 87381);
   return 0;
 }

@@ -25,6 +25,6 @@ static void reverse_blocks_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t reverse_blocks(const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   reverse_blocks_loop_context reverse_blocks_loop_data{x, y};
-  pa_parallel(N, reverse_blocks_loop, &reverse_blocks_loop_data, 682);
+  pa_parallel(N, reverse_blocks_loop, &reverse_blocks_loop_data, 1365);
   return 0;
 }

@@ -18,8 +18,8 @@ static void least_loop(void* data, int64_t begin, int64_t end) {
   float* __restrict python = captured.python;
   float* __restrict numpy = captured.numpy;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 43776;
-    const int64_t high = pa_pymin<int64_t>(low + 43776, N);
+    const int64_t low = task * 87552;
+    const int64_t high = pa_pymin<int64_t>(low + 87552, N);
     const int64_t whole = low + ((high - low) & -16);
     for (int64_t i = low; i < whole; i += 16) {
       const pa_vec<float, 16> t = pa_load<pa_vec<float, 16>>(&x[i]);
@@ -41,6 +41,6 @@ static void least_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t least(const float* __restrict x, const float* __restrict y, float* __restrict python, float* __restrict numpy, int64_t N, pyasc_fault* fault) {
   least_loop_context least_loop_data{N, x, y, python, numpy};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 43775, 43776), least_loop, &least_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 87551, 87552), least_loop, &least_loop_data, 1);
   return 0;
 }

@@ -18,8 +18,8 @@ static void narrow_loop(void* data, int64_t begin, int64_t end) {
   const int8_t* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 52480;
-    const int64_t high = pa_pymin<int64_t>(low + 52480, N);
+    const int64_t low = task * 104960;
+    const int64_t high = pa_pymin<int64_t>(low + 104960, N);
     const int64_t away = pa_misaligned(&z[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -44,6 +44,6 @@ static void narrow_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t narrow(const int8_t* __restrict x, const int8_t* __restrict y, int8_t* __restrict z, int64_t N, pyasc_fault* fault) {
   const bool streamed = N >= 4194304;
   narrow_loop_context narrow_loop_data{N, z, x, y, streamed};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 52479, 52480), narrow_loop, &narrow_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 104959, 104960), narrow_loop, &narrow_loop_data, 1);
   return 0;
 }

@@ -122,10 +122,10 @@ extern "C" int32_t product(const float* __restrict a, const float* __restrict b,
   for (int64_t depth = 0; depth < stop; depth += 512) {
     const int64_t t_1 = pa_pymin<int64_t>(K - depth, 512);
     product_loop_context product_loop_data{t_1, depth, packed, t, b};
-    pa_parallel(2, product_loop, &product_loop_data, 1);
+    pa_parallel(2, product_loop, &product_loop_data, 3);
     const bool t_5 = depth == 0;
     product_loop_1_context product_loop_1_data{t_1, packed, t, a, K, depth, t_5, c};
-    pa_parallel(4, product_loop_1, &product_loop_1_data, 8);
+    pa_parallel(4, product_loop_1, &product_loop_1_data, 3);
   }
   return 0;
 }

@@ -16,8 +16,8 @@ static void double_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict x = captured.x;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 87552;
-    const int64_t high = pa_pymin<int64_t>(low + 87552, N);
+    const int64_t low = task * 174848;
+    const int64_t high = pa_pymin<int64_t>(low + 174848, N);
     const int64_t away = pa_misaligned(&out[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -42,6 +42,6 @@ static void double_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t double_(const float* __restrict x, float* __restrict out, int64_t N, pyasc_fault* fault) {
   const bool streamed = N >= 1048576;
   double_loop_context double_loop_data{N, out, x, streamed};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 87551, 87552), double_loop, &double_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 174847, 174848), double_loop, &double_loop_data, 1);
   return 0;
 }

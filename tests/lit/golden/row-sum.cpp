@@ -40,6 +40,6 @@ static void row_sum_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t row_sum(const float* __restrict x, float* __restrict y, int64_t M, int64_t N, pyasc_fault* fault) {
   const int64_t whole = N & -64;
   row_sum_loop_context row_sum_loop_data{whole, x, N, y};
-  pa_parallel(M, row_sum_loop, &row_sum_loop_data, pa_grain(262144, 2 * N + 1));
+  pa_parallel(M, row_sum_loop, &row_sum_loop_data, pa_grain(524288, 2 * N + 1));
   return 0;
 }

@@ -16,8 +16,8 @@ static void saxpy_loop(void* data, int64_t begin, int64_t end) {
   float a = captured.a;
   const float* __restrict x = captured.x;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 52480;
-    const int64_t high = pa_pymin<int64_t>(low + 52480, N);
+    const int64_t low = task * 104960;
+    const int64_t high = pa_pymin<int64_t>(low + 104960, N);
     const int64_t away = pa_misaligned(&y[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -38,6 +38,6 @@ static void saxpy_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t saxpy(float a, const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   saxpy_loop_context saxpy_loop_data{N, y, a, x};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 52479, 52480), saxpy_loop, &saxpy_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 104959, 104960), saxpy_loop, &saxpy_loop_data, 1);
   return 0;
 }

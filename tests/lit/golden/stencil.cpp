@@ -56,7 +56,7 @@ static void stencil_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t stencil(const float* __restrict x, float* __restrict y, int64_t H, int64_t W, pyasc_fault* fault) {
   const int64_t t = H - 1;
   const bool streamed = H * W >= 1048576;
-  const int64_t t_1 = pa_pymax<int64_t>(pa_floordiv<int64_t>(262144, pa_pymax<int64_t>(W * 11 - 20, 1)), 1);
+  const int64_t t_1 = pa_pymax<int64_t>(pa_floordiv<int64_t>(524288, pa_pymax<int64_t>(W * 11 - 20, 1)), 1);
   const int64_t t_2 = pa_pymax<int64_t>(W - 1, 1);
   const int64_t t_3 = t_2 - 1;
   stencil_loop_context stencil_loop_data{t_1, t, y, W, t_3, x, t_2, streamed};

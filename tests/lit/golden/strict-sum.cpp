@@ -24,6 +24,6 @@ static void strict_sum_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t strict_sum(const float* __restrict x, float* __restrict y, int64_t M, int64_t N, pyasc_fault* fault) {
   strict_sum_loop_context strict_sum_loop_data{N, x, y};
-  pa_parallel(M, strict_sum_loop, &strict_sum_loop_data, pa_grain(262144, 2 * N + 1));
+  pa_parallel(M, strict_sum_loop, &strict_sum_loop_data, pa_grain(524288, 2 * N + 1));
   return 0;
 }

@@ -14,8 +14,8 @@ static void to_integer_loop(void* data, int64_t begin, int64_t end) {
   uint8_t* __restrict y = captured.y;
   const float* __restrict x = captured.x;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 87552;
-    const int64_t high = pa_pymin<int64_t>(low + 87552, N);
+    const int64_t low = task * 174848;
+    const int64_t high = pa_pymin<int64_t>(low + 174848, N);
     const int64_t away = pa_misaligned(&y[low], 16);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -35,6 +35,6 @@ static void to_integer_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t to_integer(const float* __restrict x, uint8_t* __restrict y, int64_t N, pyasc_fault* fault) {
   to_integer_loop_context to_integer_loop_data{N, y, x};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 87551, 87552), to_integer_loop, &to_integer_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 174847, 174848), to_integer_loop, &to_integer_loop_data, 1);
   return 0;
 }

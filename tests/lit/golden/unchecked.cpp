@@ -21,6 +21,6 @@ static void take_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t take(const float* __restrict x, const uint32_t* __restrict at, float* __restrict y, int64_t N, int64_t M, pyasc_fault* fault) {
   take_loop_context take_loop_data{y, x, at};
-  pa_parallel(M, take_loop, &take_loop_data, 87381);
+  pa_parallel(M, take_loop, &take_loop_data, 174762);
   return 0;
 }

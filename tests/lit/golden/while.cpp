@@ -31,6 +31,6 @@ static void collatz_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t collatz(const int64_t* __restrict start, int64_t* __restrict steps, int64_t N, pyasc_fault* fault) {
   collatz_loop_context collatz_loop_data{start, steps};
-  pa_parallel(N, collatz_loop, &collatz_loop_data, 1248);
+  pa_parallel(N, collatz_loop, &collatz_loop_data, 2496);
   return 0;
 }

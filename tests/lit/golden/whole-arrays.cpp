@@ -18,8 +18,8 @@ static void chain_loop(void* data, int64_t begin, int64_t end) {
   const float* __restrict y = captured.y;
   bool streamed = captured.streamed;
   for (int64_t task = begin; task < end; task++) {
-    const int64_t low = task * 26368;
-    const int64_t high = pa_pymin<int64_t>(low + 26368, N);
+    const int64_t low = task * 52480;
+    const int64_t high = pa_pymin<int64_t>(low + 52480, N);
     const int64_t away = pa_misaligned(&z[low], 64);
     const int64_t head = pa_pymin<int64_t>(away, high - low);
     if (head > 0) {
@@ -52,6 +52,6 @@ static void chain_loop(void* data, int64_t begin, int64_t end) {
 extern "C" int32_t chain(const float* __restrict x, const float* __restrict y, float* __restrict z, int64_t N, pyasc_fault* fault) {
   const bool streamed = N >= 1048576;
   chain_loop_context chain_loop_data{N, z, x, y, streamed};
-  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 26367, 26368), chain_loop, &chain_loop_data, 1);
+  pa_parallel(pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 52479, 52480), chain_loop, &chain_loop_data, 1);
   return 0;
 }
