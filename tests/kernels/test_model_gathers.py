@@ -93,6 +93,34 @@ def test_an_index_out_of_range(kind: Any) -> None:
                 assert error_of("model", call) == error_of("cpu", call)
 
 
+@asc.kernel
+def beside_a_loop(
+    t: asc.float32[V], first: asc.int32[N], idx: asc.int32[N], w: asc.float32[M], y: asc.float32[N]
+):
+    for i in range(N):
+        y[i] = 0.0
+        for j in range(M):
+            y[i] += t[first[i]] * w[j]
+        y[i] += t[idx[i]]
+
+
+def test_an_index_beside_a_loop_without_iterations() -> None:
+    """A loop inside that never runs excuses its own checks alone."""
+    t, good = places(8, 4).astype(np.float32), places(5, 8)
+    wrong = good.copy()
+    wrong[3] = 8
+    for first, idx, m, fails in ((good, wrong, 0, True), (wrong, good, 0, False), (wrong, good, 2, True)):
+        for device in ("cpu", "model"):
+            arrays = (t, first, idx, np.ones(m, np.float32), np.zeros(5, np.float32))
+            if fails:
+                text = error_of(device, lambda arrays=arrays: beside_a_loop(*arrays))
+                assert "index 8 is out of range" in text
+                continue
+            with asc.device(device):
+                beside_a_loop(*arrays)
+            assert np.array_equal(arrays[-1], t[good])
+
+
 @asc.kernel(unchecked=True)
 def two_tables(a: asc.float32[V], b: asc.float32[64], i: asc.int32[N], j: asc.uint8[N], y: asc.float32[N]):
     for k in range(N):

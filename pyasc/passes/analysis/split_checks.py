@@ -154,14 +154,18 @@ def _behind(value: Value) -> Iterable[Operation]:
 
 
 def _groups(checks: _Checks) -> list[tuple[list[scf.For], list[py.Check]]]:
-    """Checks by the loops whose counters they depend on."""
+    """Checks by the loops around them and by those of these whose counters they depend on."""
     made: list[tuple[list[scf.For], list[py.Check]]] = []
     for check in checks.checks:
-        around = checks.loops_around(check)
+        nest = checks.loops_around(check)
+        around = list(nest)
         used = {value for op in _slice_of(checks, check) for value in op.operands} | set(check.operands)
         while len(around) > 1 and around[-1].counter not in used:
             around.pop()
-        known = next((group for loops, group in made if loops == around), None)
+        known = next(
+            (group for loops, group in made if loops == around and checks.loops_around(group[0]) == nest),
+            None,
+        )
         if known is None:
             made.append((around, [check]))
         else:
