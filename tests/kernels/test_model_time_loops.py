@@ -118,3 +118,53 @@ def test_loops_of_the_host_start_from_what_was_there_before(model_library: None,
             results.append(arguments)
         for found, expected in zip(results[1], results[0], strict=True):
             np.testing.assert_array_equal(found, expected, err_msg=kernel.__name__)
+
+
+@asc.kernel
+def difference_of_before(x: asc.int32[N], y: asc.int32[N], z: asc.int32[N]):
+    for i in asc.parallel_for(x.shape[0]):
+        x[i] = min(x[i], y[i]) + y[i]
+        before = x[i] - z[i]
+        y[i] = -z[i]
+        for j in range(x.shape[0]):
+            x[i] = before - z[j]
+
+
+@asc.kernel
+def element_of_before(A: asc.int32[N, N], x: asc.int32[N], y: asc.int32[N]):
+    for i in range(x.shape[0]):
+        x[i] = x[i] + y[i]
+        for j in range(x.shape[0]):
+            before = A[i, j]
+            for k in range(x.shape[0]):
+                A[i, j] = before + x[k]
+        y[i] = A[i, 0]
+
+
+@asc.kernel
+def factor_of_before(x: asc.int32[N], y: asc.int32[N], z: asc.int32[N]):
+    for i in range(x.shape[0]):
+        y[i] = y[i] - x[i]
+        before = x[i]
+        for j in range(i):
+            x[i] = max(before, z[j]) * 2
+
+
+@pytest.mark.parametrize("size", (1, 2, 5, 20))
+def test_what_is_read_before_a_loop_is_not_what_the_loop_updates(model_library: None, size: int) -> None:
+    generator = np.random.default_rng(size)
+    x, y, z = (generator.integers(-99, 99, size).astype(np.int32) for _ in range(3))
+    square = generator.integers(-99, 99, (size, size)).astype(np.int32)
+    for kernel, given in (
+        (difference_of_before, (x, y, z)),
+        (element_of_before, (square, x, y)),
+        (factor_of_before, (x, y, z)),
+    ):
+        expected = [each.copy() for each in given]
+        kernel.__wrapped__(*expected)
+        for device in ("cpu", "model"):
+            found = [each.copy() for each in given]
+            with asc.device(device):
+                kernel(*found)
+            for got, wanted in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{kernel.__name__} on {device}")

@@ -110,7 +110,8 @@ class Dependences:
         target = statement.target
         for access in statement.accesses[:-1]:
             same = access.ref is target.ref and access.map == target.map
-            if same or not may_alias(access.ref, target.ref):
+            # What was read before the loop around the update is not what the iteration before has written.
+            if (same and access.loops == target.loops) or not may_alias(access.ref, target.ref):
                 continue
             systems = [*self._pair(statement, access, statement, target)]
             systems += self._pair(statement, target, statement, access)
