@@ -132,7 +132,9 @@ def _is_contiguous(base: Array | Tensor, box: Box) -> bool:
 
 def in_range(v: Visitor, index: Val, length: Val) -> Value:
     """A Python index as one counted from the front; out of range stops the kernel with IndexError."""
-    if isinstance(index, Const) and isinstance(length, Const):
+    # Where the launch gave a size of 0, a loop around may have no iteration.
+    empty = v.known_sizes and isinstance(length, Const) and length.value == 0
+    if isinstance(index, Const) and isinstance(length, Const) and not empty:
         number = int(index.value)
         if not -length.value <= number < length.value:
             raise v.error(

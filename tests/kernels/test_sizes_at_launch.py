@@ -170,9 +170,19 @@ def moved_and_first(x: asc.int32[N], y: asc.int32[1]):
     y[0] = x[0]
 
 
+@asc.kernel
+def moved_with_computed(x: asc.int32[N], y: asc.int32[M, N]):
+    made = asc.zeros((2, N), dtype=asc.int32) + 3
+    x[1:] = x[:-1]
+    for i in range(N):
+        y[0, i] = made[1, -1] + made[0, 0] - x[0]
+        x[i] = (y * made)[-1, i]
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_an_index_in_a_loop_without_iterations_is_none(n: int) -> None:
     x, y = np.arange(n, dtype=np.int32), np.ones((2, n), np.int32)
+    given = x.copy(), y.copy()
     a, b = x.copy(), y.copy()
     a[1:] = x[:-1]
     for i in range(n):
@@ -180,6 +190,15 @@ def test_an_index_in_a_loop_without_iterations_is_none(n: int) -> None:
         a[i] = b[-1, i]
     with asc.device("cpu"):
         moved_and_read(x, y)
+    assert np.array_equal(x, a) and np.array_equal(y, b)
+    x, y = given
+    a, b = x.copy(), y.copy()
+    a[1:] = x[:-1]
+    for i in range(n):
+        b[0, i] = 6 - a[0]
+        a[i] = b[-1, i] * 3
+    with asc.device("cpu"):
+        moved_with_computed(x, y)
     assert np.array_equal(x, a) and np.array_equal(y, b)
 
 
