@@ -35,6 +35,7 @@ from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
 from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
+from pyasc.passes.analysis.hoist_numbers import hoist_numbers
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
 from pyasc.passes.analysis.phases import (
     Cut,
@@ -43,6 +44,8 @@ from pyasc.passes.analysis.phases import (
     add_fault,
     changes_what_it_starts_from,
     cut,
+    depends_on_data,
+    free_values,
     hoist_buffers,
     is_work,
     keep_in_memory,
@@ -120,6 +123,7 @@ class _Lowering:
     def run(self) -> list[Func]:
         """The functions of the phases, then the one for the host."""
         write_directly(self.kernel)
+        hoist_numbers(self.kernel)
         lower_products(self.kernel, self.soc)
         parts, steps = self._plan()
         phases = phases_of(steps)
@@ -168,7 +172,7 @@ class _Lowering:
     def _fast(self, work: Operation) -> list[Step]:
         """Launches that use the vector or cube unit, or none and a remark that says why."""
         if isinstance(work, mem.Store) and isinstance(work.ref.owner, mem.Alloc) and _is_taken(work.value):
-            # It only keeps what the work in front of it results in, or a number of an array.
+            # It only keeps what the work in front of it results in, or one number.
             return []
         if only_tells_which(work):
             return []
@@ -214,12 +218,14 @@ class _Lowering:
         return phase_function(self.kernel, work, self.kernel.symbol, self.names)
 
     def _beside_tiles(self, work: Operation) -> PhaseFunction:
-        """The function of work on tiles. Raises NotVector where numbers beside it need calls on one element."""
-        made = self._function([work])
-        for op in made.function.body.block:
-            if takes_detours(op):
-                raise refuse(TAKES_CALLS, op.loc)
-        return made
+        """The function of work on tiles. Raises UsedLater for a number beside it that takes calls on one element.
+
+        Raises NotVector where the work is to keep such a number.
+        """
+        for op in needed(free_values(work)):
+            if takes_detours(op) and depends_on_data(needed(op.results)):
+                raise refuse(TAKES_CALLS, op.loc) if isinstance(work, mem.Store) else UsedLater(op)
+        return self._function([work])
 
     def _total(self, work: st.Apply) -> list[Phase]:
         """Numbers of whole arrays: a launch for one of each core, and one that combines them."""
@@ -338,8 +344,9 @@ class _Lowering:
 
 
 def _is_taken(value: Value) -> bool:
-    """Whether a number is the result of work, or is loaded."""
-    return value.op is not None and (bool(value.op.regions) or isinstance(value.op, mem.Load))
+    """Whether a number is the result of work, is loaded, or takes calls of its own."""
+    op = value.op
+    return op is not None and (bool(op.regions) or isinstance(op, mem.Load) or takes_detours(op))
 
 
 def _is_one_element(work: Operation) -> bool:

@@ -26,7 +26,7 @@ from pyasc.ir.types import RefType, ScalarType, dtype_of
 
 _NESTED = (scf.For, scf.If, scf.While, asc.Method)
 _STORES = (asc.SetValue, asc.DataCacheCleanAndInvalid)
-_SETTING_UP = (asc.SetGlobalBuffer, asc.InitQueue, asc.InitBuf)
+_SETTING_UP = (asc.SetGlobalBuffer, asc.InitQueue, asc.InitBuf, asc.FetchEventID)
 _RESERVED = ("pipe", "op", "Init", "Process")
 _DOUBLE = "BUFFER_NUM"
 _COUNTS = ("TILE", "MAX_ROWS", "STRIP")
@@ -102,7 +102,8 @@ def _process_begins(ops: Sequence[Operation]) -> int:
     nested = next((i for i, op in enumerate(ops) if isinstance(op, _NESTED)), len(ops))
     set_up = max((i + 1 for i, op in enumerate(ops[:nested]) if isinstance(op, _SETTING_UP)), default=nested)
     rest = [op for op in ops[set_up:nested] if PURE not in op.spec.traits]
-    alone = all(isinstance(op, (asc.GetValue, func.Return, *_STORES)) for op in rest)
+    straight = nested == len(ops)
+    alone = straight or all(isinstance(op, (asc.GetValue, func.Return, *_STORES)) for op in rest)
     return set_up if alone and any(isinstance(op, _STORES) for op in rest) else nested
 
 

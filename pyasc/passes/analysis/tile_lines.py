@@ -320,6 +320,9 @@ class LineRows:
             return self._one_row(at)
         low, total = self._dealt_rows(at)
         self.columns = self.work.column_values(at, ()) if self.work.even else None
+        if self.columns is not None and self._reads_for_columns_alone():
+            there = binary(at, "gt", self.columns[1], 0)
+            total = at.value(arith.Elementwise(fn="select", args=[there, total, index(at, 0)]), "rows")
         blocks = cores_or_none(at, total, 1, self.cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
         inner = Builder(cores.body.block, loc=self.root.loc)
@@ -336,6 +339,12 @@ class LineRows:
         self.root.drop()
         self.root.unlink()
         return blocks
+
+    def _reads_for_columns_alone(self) -> bool:
+        """Whether rows read numbers that an empty array does not have, and without columns have nothing to do."""
+        program = self.lines.program
+        makes_numbers = program.writes or any(sweep.folds for sweep in program.sweeps)
+        return not makes_numbers and any(_may_lack(access) for access in program.reads)
 
     def _one_row(self, at: Builder) -> Value:
         """One row, whose columns are dealt; a number of all of it is made by one core."""
@@ -375,6 +384,16 @@ class LineRows:
         inner = Builder(loop.body.block, loc=self.root.loc)
         self._nest(inner, [*point, loop.counter])
         inner.insert(scf.Yield())
+
+
+def _may_lack(access: Access) -> bool:
+    """Whether sizes may be so small that an array does not have the element."""
+    assert isinstance(access.ref.type, RefType)
+    for extent, place in zip(access.ref.type.shape, access.map.results, strict=True):
+        known = isinstance(extent, int) and not place.symbols and 0 <= place.constant < extent
+        if not (place.dims or known):
+            return True
+    return False
 
 
 def reduce_line(at: Builder, each: Instruction, line: Value, target: Value, sizes: Sequence[Value]) -> None:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers out of structured ops: what one element of an array gives by vector calls is computed once, before the op.
+
+    st.apply [%n], [%x, %s], [], [%y] {input_maps = [affine<d0>, affine<0>], ...} {
+    ^(%i: i64, %2: f32, %3: f32):
+      %4 = arith.exp %3
+      %5 = arith.mul %2, %4
+      st.yield %5
+    }
+
+becomes the same with `%4` computed in front of it from a load of `%s`. Elements that no launch may lack are moved so,
+since the op may have no iteration.
+"""
+
+from __future__ import annotations
+
+from pyasc.ir.core import Block, Builder, Operation, Value
+from pyasc.ir.dialects import arith, mem, st
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.types import RefType
+from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.phases import takes_detours
+
+
+def hoist_numbers(kernel: Func) -> None:
+    """Move such numbers out of every op of a kernel that stands by itself."""
+    for op in list(kernel.body.block):
+        if isinstance(op, st.Apply):
+            _hoist(op)
+
+
+def _hoist(apply: st.Apply) -> None:
+    block = apply.body.block
+    numbers = set(_elements(apply))
+    found: list[Operation] = []
+    for op in block:
+        if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast)):
+            continue
+        if all(value in numbers or value.block is not block for value in op.operands):
+            numbers.add(op.results[0])
+            if takes_detours(op) and any(value.block is block for value in op.operands):
+                found.append(op)
+    at = Builder.before(apply)
+    for op in found:
+        op.results[0].replace_uses(_outside(op.results[0], apply, at))
+    if found:
+        _erase_unused(block)
+
+
+def _elements(apply: st.Apply) -> list[Value]:
+    """The arguments that are one element of an array, which every launch has and the op does not write."""
+    arguments = apply.body.block.args[apply.rank :]
+    found: list[Value] = []
+    for ref, map_, arg in zip(apply.inputs, apply.input_maps, arguments, strict=True):
+        assert isinstance(ref.type, RefType)
+        places = [each.constant if not (each.dims or each.symbols) else -1 for each in map_.results]
+        if ref not in apply.outputs and all(
+            isinstance(extent, int) and 0 <= place < extent
+            for extent, place in zip(ref.type.shape, places, strict=True)
+        ):
+            found.append(arg)
+    return found
+
+
+def _outside(value: Value, apply: st.Apply, at: Builder) -> Value:
+    """A number of the body, computed in front of the op."""
+    block = apply.body.block
+    if value.block is not block:
+        return value
+    op = value.op
+    at.loc = apply.loc if op is None else op.loc
+    if op is not None:
+        mapping = {each: _outside(each, apply, at) for each in op.operands}
+        at.loc = op.loc
+        return at.insert(op.clone(mapping)).results[0]
+    number = value.index - apply.rank
+    places = [index(at, each.constant) for each in apply.input_maps[number].results]
+    return at.value(mem.Load(ref=apply.inputs[number], indices=places), value.name)
+
+
+def _erase_unused(block: Block) -> None:
+    for op in reversed(list(block)):
+        if op.results and not any(result.uses for result in op.results):
+            op.erase()
