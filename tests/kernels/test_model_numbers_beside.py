@@ -124,6 +124,9 @@ def test_what_no_iteration_reads_is_not_read_before() -> None:
         with asc.device("model"):
             of_an_array_that_may_be_empty(x, s, y)
         assert np.array_equal(y, x)
+    kernel = of_an_array_that_may_be_empty
+    remarks = kernel.specialise(kernel.types_of()).lowered("ascend").remarks
+    assert [each.message for each in remarks] == ["runs on the vector unit"]
 
 
 @asc.kernel

@@ -8,18 +8,18 @@
       st.yield %5
     }
 
-becomes the same with `%4` computed in front of it from a load of `%s`. Elements that no launch may lack are moved so,
-since the op may have no iteration.
+becomes the same with `%4` computed in front of it from a load of `%s`. An array may lack the element where the op has
+no iteration, and the number is that of 0 then.
 """
 
 from __future__ import annotations
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import arith, mem, st
+from pyasc.ir.dialects import arith, st
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.types import RefType
-from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.affine import materialise
 from pyasc.passes.analysis.phases import takes_detours
+from pyasc.passes.analysis.tile_body import element_if_any
 
 
 def hoist_numbers(kernel: Func) -> None:
@@ -48,18 +48,13 @@ def _hoist(apply: st.Apply) -> None:
 
 
 def _elements(apply: st.Apply) -> list[Value]:
-    """The arguments that are one element of an array, which every launch has and the op does not write."""
+    """The arguments that are the same element of an array for all points, which the op does not write."""
     arguments = apply.body.block.args[apply.rank :]
-    found: list[Value] = []
-    for ref, map_, arg in zip(apply.inputs, apply.input_maps, arguments, strict=True):
-        assert isinstance(ref.type, RefType)
-        places = [each.constant if not (each.dims or each.symbols) else -1 for each in map_.results]
-        if ref not in apply.outputs and all(
-            isinstance(extent, int) and 0 <= place < extent
-            for extent, place in zip(ref.type.shape, places, strict=True)
-        ):
-            found.append(arg)
-    return found
+    return [
+        arg
+        for ref, map_, arg in zip(apply.inputs, apply.input_maps, arguments, strict=True)
+        if not any(each.dims for each in map_.results) and ref not in apply.outputs
+    ]
 
 
 def _outside(value: Value, apply: st.Apply, at: Builder) -> Value:
@@ -74,8 +69,8 @@ def _outside(value: Value, apply: st.Apply, at: Builder) -> Value:
         at.loc = op.loc
         return at.insert(op.clone(mapping)).results[0]
     number = value.index - apply.rank
-    places = [index(at, each.constant) for each in apply.input_maps[number].results]
-    return at.value(mem.Load(ref=apply.inputs[number], indices=places), value.name)
+    places = [materialise(each, (), apply.symbols, at) for each in apply.input_maps[number].results]
+    return element_if_any(at, apply.inputs[number], places, value.name)
 
 
 def _erase_unused(block: Block) -> None:
