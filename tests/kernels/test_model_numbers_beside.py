@@ -49,6 +49,13 @@ def of_what_is_written(x: asc.float32[N], s: asc.float32[2], y: asc.float32[N]):
 
 
 @asc.kernel
+def in_time(x: asc.float32[N], s: asc.float32[2], y: asc.float32[N]):
+    for t in range(2):
+        for i in range(N):
+            y[i] = y[i] * asc.exp(s[t]) + x[i]
+
+
+@asc.kernel
 def chosen(x: asc.float32[N], s: asc.float32[2], y: asc.float32[N]):
     for i in range(N):
         if x[i] > asc.log(s[0]):
@@ -78,6 +85,7 @@ KERNELS = (
     in_halves,
     as_integers,
     of_what_is_written,
+    in_time,
     chosen,
     normalised,
     normalised_whole,

@@ -23,8 +23,8 @@ from pyasc.passes.analysis.tile_body import element_if_any
 
 
 def hoist_numbers(kernel: Func) -> None:
-    """Move such numbers out of every op of a kernel that stands by itself."""
-    for op in list(kernel.body.block):
+    """Move such numbers out of every op of a kernel, in loops too."""
+    for op in list(kernel.nests()):
         if isinstance(op, st.Apply):
             _hoist(op)
 
