@@ -144,6 +144,20 @@ def differences_in_rows(x: asc.float16[M, N], y: asc.float16[M, N], z: asc.float
         z[i, j] = x[i, N - 1] - x[i, j] * x[i, 0]
 
 
+@asc.kernel
+def one_column(x: asc.uint8[N, M], y: asc.uint8[N]):
+    for i in asc.parallel_for(N):
+        y[i] = y[i] + x[i, M - 1]
+
+
+def test_rows_of_one_number_each() -> None:
+    for size in (0, 1, 40):
+        x, y = np.arange(size * 3, dtype=np.uint8).reshape(size, 3), np.full(size, 250, np.uint8)
+        with asc.device("model"):
+            one_column(x, y)
+        assert np.array_equal(y, 250 + x[:, -1])
+
+
 @pytest.mark.parametrize("shape", [(65, 0), (0, 5), (3, 1), (5, 300)])
 def test_rows_without_columns_have_no_numbers(shape: tuple[int, int]) -> None:
     x = (np.arange(shape[0] * shape[1]) % 7).reshape(shape).astype(np.float16)

@@ -321,7 +321,7 @@ class LineRows:
         low, total = self._dealt_rows(at)
         self.columns = self.work.column_values(at, ()) if self.work.even else None
         if self.columns is not None and self._reads_for_columns_alone():
-            there = binary(at, "gt", self.columns[1], 0)
+            there = at.value(arith.Elementwise(fn="gt", args=[self.columns[1], index(at, 0)]))
             total = at.value(arith.Elementwise(fn="select", args=[there, total, index(at, 0)]), "rows")
         blocks = cores_or_none(at, total, 1, self.cores)
         cores = at.insert(tile.Cores(count=blocks, body=block_of([SCALAR], ["core"])))
