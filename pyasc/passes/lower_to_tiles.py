@@ -33,6 +33,7 @@ from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
+from pyasc.passes.analysis.distribute_parallel import distribute_nest
 from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.hoist_numbers import hoist_numbers
@@ -109,6 +110,10 @@ def lower_kernel(kernel: Func, soc: Soc, context: Context) -> list[Func]:
     return _Lowering(kernel, soc, context, HeldNumbers(kernel)).run()
 
 
+class _Divided(Exception):
+    """The kernel has other work than before, which is to be planned anew."""
+
+
 @dataclass
 class _Lowering:
     """One kernel on its way to a plan of launches."""
@@ -146,6 +151,8 @@ class _Lowering:
             except UsedLater as found:
                 keep_in_memory(found.op)
                 continue
+            except _Divided:
+                continue
             self.names, self.workspaces = attempt.names, attempt.workspaces
             self.context.remarks += attempt.context.remarks
             self.context.counts.update(attempt.context.counts)
@@ -162,6 +169,8 @@ class _Lowering:
         for work in parts.work:
             # One element is not worth a launch of its own where there is one that can compute it too.
             fast = [] if slow and _is_one_element(work) else self._fast(work)
+            if not fast and self._divide(work):
+                raise _Divided
             if fast:
                 made += [*self._scalar(slow), *fast]
                 slow = []
@@ -193,6 +202,31 @@ class _Lowering:
             message = f"`{name}` keeps Python's rule for NaN, which takes several instructions"
             self.context.remark(loc, message, f"asc.{name}imum is one instruction; it propagates NaN")
         return [*made]
+
+    def _divide(self, work: Operation) -> bool:
+        """Put one op for each statement of a parallel loop in its place, if all of them run on tiles."""
+        if not isinstance(work, scf.For) or work.kind != "parallel":
+            return False
+        copy = work.clone()
+        assert isinstance(copy, scf.For)
+        Builder.before(work).insert(copy)
+        made = distribute_nest(copy)
+        copy.erase()
+        if made and all(self._fits(op) for op in made if isinstance(op, st.Apply)):
+            work.erase()
+            return True
+        for op in reversed(made):
+            op.erase()
+        return False
+
+    def _fits(self, work: st.Apply) -> bool:
+        try:
+            self._tiled(work)
+        except NotVector:
+            return False
+        except UsedLater:
+            pass
+        return True
 
     def _hold_numbers(self, work: Operation) -> None:
         """Raises UsedLater for a number that every core reads from an array that others of them write."""

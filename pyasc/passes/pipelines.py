@@ -42,7 +42,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "check-parallel",
     ),
     "structured": ("loop", "raised"),
-    "raised": ("elide-copies", "raise-loops", "serialise-updates", "fuse"),
+    "raised": ("hoist-checks", "elide-copies", "raise-loops", "serialise-updates", "fuse"),
     "cpu": (
         "structured",
         "interchange",
@@ -61,7 +61,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "cleanup",
         "licm",
     ),
-    "tile": ("loop", "split-checks", "raised", *_STRUCTURED_TO_TILES),
+    "tile": ("loop", "hoist-checks", "split-checks", "raised", *_STRUCTURED_TO_TILES),
     "ascend": ("tile", *_TILES_TO_CALLS),
     "debug": (
         "loop",
@@ -95,7 +95,7 @@ def watching(floats: bool, races: bool) -> str:
     return ",".join((
         "loop",
         *(("watch-races{prints=false}",) if races else ()),
-        *(_LOOPS_WITH_WATCHED_FLOATS if floats else ("split-checks", "raised")),
+        *(_LOOPS_WITH_WATCHED_FLOATS if floats else ("hoist-checks", "split-checks", "raised")),
         *_STRUCTURED_TO_TILES,
         *_TILES_TO_CALLS,
     ))  # fmt: skip

@@ -18,6 +18,7 @@ PASSES: dict[str, str] = {
     "cse": "pyasc.passes.cse:Cse",
     "dce": "pyasc.passes.dce:Dce",
     "licm": "pyasc.passes.licm:Licm",
+    "hoist-checks": "pyasc.passes.hoist_checks:HoistChecks",
     "if-convert": "pyasc.passes.if_convert:IfConvert",
     "resolve-indices": "pyasc.passes.resolve_indices:ResolveIndices",
     "prove": "pyasc.passes.prove:Prove",

@@ -49,12 +49,12 @@ from dataclasses import dataclass
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import arith, func, mem, py
+from pyasc.ir.dialects import arith, func, mem, py, scf
 from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.launch import Extremes, LaunchBlock
 from pyasc.passes.analysis.ranges import Ranges
-from pyasc.passes.analysis.structure import encloses
+from pyasc.passes.analysis.structure import encloses, is_inside
 from pyasc.passes.base import Context, FunctionPass
 
 Access = py.Load | py.Store | py.Atomic
@@ -187,12 +187,23 @@ class _Resolver:
         if site.expr == site.extent - 1:
             # Negative only where the axis is empty, and then no index is in range.
             return site.value
-        at = Builder.before(site.op)
-        extent = self.launch.value_at(site.extent, site.op)
+        first = self._outermost(site)
+        at = Builder.before(first)
+        extent = self.launch.value_at(site.extent, first)
         negative = at.value(arith.Elementwise(fn="lt", args=[site.value, index(at, 0)]))
         from_end = at.value(arith.Elementwise(fn="add", args=[site.value, extent]))
         self.context.count("indices that may be negative")
         return at.value(arith.Elementwise(fn="select", args=[negative, from_end, site.value]))
+
+    def _outermost(self, site: _Site) -> Operation:
+        """In front of what an index may be counted from the front: the loops in which it stays the same."""
+        first: Operation = site.op
+        if not any(name in self.ranges.polynomials.atoms for name in site.extent.names):
+            for loop in site.op.ancestors():
+                if not isinstance(loop, scf.For) or is_inside(site.value, loop):
+                    break
+                first = loop
+        return first
 
     def _hoist_check(self, site: _Site) -> bool:
         """Check the extremes of an affine index at the function's start. False when that cannot be said there."""

@@ -47,6 +47,15 @@ def distribute(loop: scf.For) -> list[Operation]:
     return work.made
 
 
+def distribute_nest(loop: scf.For) -> list[Operation]:
+    """As `distribute`, with the parallel loops inside distributed in the loop itself, also where it cannot be."""
+    for inner in [op for op in loop.body.block if isinstance(op, scf.For)]:
+        if not distribute_nest(inner):
+            return []
+        inner.erase()
+    return distribute(loop)
+
+
 @dataclass(frozen=True)
 class _Lift:
     """From the iterators and symbols of an op to those of the loop around it, whose counter comes first.
@@ -90,6 +99,8 @@ class _Distribution:
                 case mem.Store():
                     self._store(op)
                 case scf.Yield():
+                    pass
+                case mem.View() if not op.view.uses:
                     pass
                 case _:
                     if not isinstance(op, _SCALARS):

@@ -313,7 +313,9 @@ class Proof:
                 self.steps += 1
                 if self.steps > MAX_STEPS:
                     return False
-                if all(self.shows(factor * each + rest * bound.scale, replaced) for each in bound.any_of):
+                # A whole number is not negative where `scale` times it is above `-scale`.
+                spare = rest * bound.scale + (bound.scale - 1)
+                if all(self.shows(factor * each + spare, replaced) for each in bound.any_of):
                     return True
         return False
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that hold in every iteration of a loop or in none, asked once in front of it.
+
+    scf.for %0, %m, %1, [] {kind = "parallel"} {
+    ^(%i: i64):
+      py.check %some, [] {error = "ValueError", message = "zero-size array ..."}
+      ...
+    }
+
+becomes
+
+    %2 = arith.le %m, %0
+    %3 = arith.or %some, %2
+    py.check %3, [] {error = "ValueError", message = "zero-size array ..."}
+    scf.for %0, %m, %1, [] {kind = "parallel"} {
+      ...
+    }
+
+so that loops over rows have no check in them that keeps them from being raised. A check under a condition stays, and so
+does one behind another check or a print, so that what is told first is still told first.
+"""
+
+from __future__ import annotations
+
+from pyasc.ir.core import Builder, Operation, Value
+from pyasc.ir.dialects import arith, py, scf
+from pyasc.ir.dialects.func import Func
+from pyasc.ir.traits import CHECKS, EFFECT
+from pyasc.passes.analysis.affine import integer_of
+from pyasc.passes.analysis.structure import is_inside
+from pyasc.passes.base import Context, FunctionPass
+
+
+class HoistChecks(FunctionPass):
+    """Moves checks out of counted loops."""
+
+    name = "hoist-checks"
+
+    def run(self, func: Func, context: Context) -> bool:
+        """Move each check out of as many loops as it can leave."""
+        moved = 0
+        for check in [op for op in func.walk() if isinstance(op, py.Check)]:
+            loop = check.parent_op
+            while isinstance(loop, scf.For) and _may_leave(check, loop):
+                check = _moved(check, loop)
+                loop = check.parent_op
+                moved += 1
+        context.count("checks moved", moved)
+        return moved > 0
+
+
+def _may_leave(check: py.Check, loop: scf.For) -> bool:
+    if integer_of(loop.step) is None or any(is_inside(value, loop) for value in check.operands):
+        return False
+    return not any(_tells(op) for op in _before(check))
+
+
+def _before(check: py.Check) -> list[Operation]:
+    assert check.parent is not None
+    ops = list(check.parent)
+    return ops[: ops.index(check)]
+
+
+def _tells(op: Operation) -> bool:
+    return any(each.has(CHECKS) or each.has(EFFECT) for each in op.walk())
+
+
+def _moved(check: py.Check, loop: scf.For) -> py.Check:
+    """The check in front of a loop: one without iterations does not ask."""
+    at = Builder.before(loop)
+    at.loc = check.loc
+    made = at.insert(
+        py.Check(
+            condition=_or_empty(check.condition, loop, at),
+            values=check.values,
+            error=check.error,
+            message=check.message,
+        )
+    )
+    check.erase()
+    return made
+
+
+def _or_empty(holds: Value, loop: scf.For, at: Builder) -> Value:
+    step, lower, upper = integer_of(loop.step), integer_of(loop.lower), integer_of(loop.upper)
+    assert step is not None
+    if lower is not None and upper is not None and (upper - lower) * step > 0:
+        return holds
+    fn = "le" if step > 0 else "ge"
+    empty = at.value(arith.Elementwise(fn=fn, args=[loop.upper, loop.lower]))
+    return at.value(arith.Elementwise(fn="or", args=[holds, empty]))
