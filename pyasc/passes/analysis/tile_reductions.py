@@ -70,7 +70,7 @@ class RowReductions:
         """What a row is combined to by a function, from a start; `wide` numbers are of 64 bits. Raises NotVector."""
         if fn is None:
             raise refuse("a reduction with results that depend on each other", self.builder.legaliser.loc)
-        if fn in _TRUTHS:
+        if fn in _TRUTHS and _is_truth(start):
             return self._truth(fn, value, guard, start)
         plain = _PYTHON.get(fn, fn)
         if plain not in IDENTITIES:
@@ -133,3 +133,8 @@ class RowReductions:
         assert isinstance(result, Register)
         wide.intervals.hold(result, both)
         return result
+
+
+def _is_truth(operand: Operand) -> bool:
+    """Whether it is a bool, of which `and` and `or` are extremes; those of integers work bit by bit."""
+    return operand.is_mask if isinstance(operand, Register) else dtype_of(operand.type).is_bool
