@@ -76,6 +76,13 @@ def side_by_side(a: asc.float32[M, N], b: asc.float32[M, P], y: asc.float32[M, N
 
 
 @asc.kernel
+def cross_entropy(x: asc.float32[M, N], label: asc.int32[M], loss: asc.float32[M]):
+    for i in asc.parallel_for(M):
+        most = asc.max(x[i])
+        loss[i] = asc.log(asc.sum(asc.exp(x[i] - most))) + most - x[i, label[i]]
+
+
+@asc.kernel
 def kept(cache: asc.float16[M, N], new: asc.float16[N], at: int):
     for j in range(N):
         cache[at, j] = new[j]
@@ -108,6 +115,8 @@ def given(kernel: Any, m: int, n: int) -> list[Any]:
             return [_floats(generator, m, 2 * n), x, _floats(generator, m, n)]
         case "side_by_side":
             return [x, _floats(generator, m, n // 2 + 1), np.zeros((m, n + n // 2 + 1), np.float32)]
+        case "cross_entropy":
+            return [x, generator.integers(0, max(n, 1), m).astype(np.int32), np.zeros(m, np.float32)]
         case _:
             return [x.astype(np.float16), _floats(generator, n).astype(np.float16), -1]
 
@@ -120,6 +129,7 @@ KERNELS = (
     rotated,
     rotated_in_place,
     side_by_side,
+    cross_entropy,
     kept,
 )
 
