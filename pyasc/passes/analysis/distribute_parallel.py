@@ -236,7 +236,9 @@ class _Distribution:
 
 
 def _overwritten(load: mem.Load, user: Operation) -> bool:
-    """Whether something between a load and its user writes the array."""
+    """Whether the array is written between a load and its user, or while the user, which has many points, runs."""
+    if isinstance(user, st.Apply) and load.ref in user.outputs:
+        return True
     op = load.next
     while op is not None and op is not user:
         if any(load.ref in written_operands(each) for each in op.walk()):
