@@ -28,9 +28,8 @@ from pyasc.ir.affine import const
 from pyasc.ir.core import Block, Builder, Operation, Value
 from pyasc.ir.dialects import arith, mem, py, scf, st, tile
 from pyasc.ir.dialects.func import Func, Module
-from pyasc.ir.dtypes import i1, u8
 from pyasc.ir.location import Location
-from pyasc.ir.types import RefType, dtype_of
+from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
 from pyasc.passes.analysis.distribute_parallel import distribute_nest
@@ -56,27 +55,17 @@ from pyasc.passes.analysis.phases import (
     takes_detours,
     unused,
 )
-from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
-from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.split_checks import only_tells_which
 from pyasc.passes.analysis.structured import combining_function
-from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
-from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
-from pyasc.passes.analysis.tile_histograms import lower_histogram
 from pyasc.passes.analysis.tile_legalise import TAKES_CALLS, NotVector, refuse
-from pyasc.passes.analysis.tile_lines import lower_lines
-from pyasc.passes.analysis.tile_matmul import lower_product
-from pyasc.passes.analysis.tile_products import cores_of, lower_products
-from pyasc.passes.analysis.tile_rows import is_column, of_apply, of_loop, one_wide
-from pyasc.passes.analysis.tile_rows_emit import lower_rows, takes_rows
+from pyasc.passes.analysis.tile_phase import bytes_for_bools, lower_phase, product_of
+from pyasc.passes.analysis.tile_products import lower_products
 from pyasc.passes.analysis.tile_scan_columns import lower_scanned_columns, scans_rows
 from pyasc.passes.analysis.tile_scans import is_scan, lower_line_totals, lower_scan
-from pyasc.passes.analysis.tile_strides import lower_strided
 from pyasc.passes.analysis.tile_totals import is_total, lower_parts, lower_whole
-from pyasc.passes.analysis.walks import gathers, is_line
-from pyasc.passes.analysis.writeback import plain
+from pyasc.passes.analysis.walks import gathers
 from pyasc.passes.base import Context, Pass
 from pyasc.passes.forward import Forward
 from pyasc.passes.lower_structured import LowerStructured
@@ -194,7 +183,7 @@ class _Lowering:
                 _remark(self.context, work, error)
             return steps
         on_cube = isinstance(work, tile.Cores) or (
-            isinstance(work, st.Apply) and _product_of(work) is not None
+            isinstance(work, st.Apply) and product_of(work) is not None
         )
         self._hold_numbers(work)
         self.context.remark(work.loc, f"runs on the {'cube' if on_cube else 'vector'} unit")
@@ -269,8 +258,8 @@ class _Lowering:
         names = [self._unused(f"{ref.name or 'total'}Parts") for ref in work.outputs]
         blocks = lower_parts(_apply_of(parts.function), self.soc, names)
         lower_whole(_apply_of(whole.function), self.soc, names)
-        _bytes_for_bools(parts.function)
-        _bytes_for_bools(whole.function)
+        bytes_for_bools(parts.function)
+        bytes_for_bools(whole.function)
         return [Phase(parts, _known_before(blocks, work)), Phase(whole)]
 
     def _scan(self, work: st.Apply) -> list[Phase]:
@@ -282,7 +271,7 @@ class _Lowering:
             blocks = lower_scan(_apply_of(made.function), self.soc)
         else:
             return self._line_scan(work, made)
-        _bytes_for_bools(made.function)
+        bytes_for_bools(made.function)
         return [Phase(made, _known_before(blocks, work))]
 
     def _line_scan(self, work: st.Apply, made: PhaseFunction) -> list[Phase]:
@@ -291,8 +280,8 @@ class _Lowering:
         name = self._unused(f"{work.outputs[0].name or 'running'}Parts")
         first = _known_before(lower_line_totals(_apply_of(totals.function), self.soc, name), work)
         blocks = lower_scan(_apply_of(made.function), self.soc, name)
-        _bytes_for_bools(totals.function)
-        _bytes_for_bools(made.function)
+        bytes_for_bools(totals.function)
+        bytes_for_bools(made.function)
         return [Phase(totals, first), Phase(made, blocks)]
 
     def _unused(self, name: str) -> str:
@@ -428,83 +417,3 @@ def _known_before(blocks: Value, work: Operation) -> Value:
     if any(isinstance(op, mem.Load) for op in needed([blocks])):
         raise refuse("an amount of work that depends on data", work.loc)
     return blocks
-
-
-def lower_phase(phase: Func, soc: Soc, lines: bool = False) -> Value:
-    """Lower the one piece of work of a phase to tiles; how many cores it takes. Raises NotVector.
-
-    With `lines` rows are taken one by one, so that they may have any length.
-    """
-    work = next(op for op in phase.body.block if _is_work(op))
-    at = Builder.before(work)
-    at.loc = work.loc
-    if isinstance(work, tile.Cores):
-        blocks = cores_of(work, at)
-    elif isinstance(work, st.Apply) and (product := _product_of(work)) is not None:
-        blocks = lower_product(product, plain(work), soc)
-    elif isinstance(work, st.Apply) and is_line(work):
-        if lines and gathers(work):
-            raise refuse("a table that does not fit on chip", work.loc)
-        blocks = lower_strided(work, soc)
-    elif isinstance(work, st.Apply) and is_flat(work):
-        blocks = lower_flat(work, soc)
-    elif isinstance(work, scf.For) and (found := match_histogram(work)) is not None:
-        if lines:
-            raise refuse("a histogram of more bins than fit on chip", work.loc)
-        blocks = lower_histogram(found, soc)
-    elif isinstance(work, st.Apply) and reduces_rows(work):
-        blocks = lower_columns(work, soc)
-    elif isinstance(work, (st.Apply, scf.For)):
-        blocks = _rows_or_lines(work, at, soc, lines)
-    else:
-        checks = isinstance(work, py.Check)
-        what = (
-            "a check that depends on data"
-            if checks
-            else f"{work.name} outside of a parallel loop over elements"
-        )
-        raise refuse(what, work.loc)
-    _bytes_for_bools(phase)
-    return blocks
-
-
-def _product_of(work: st.Apply) -> Product | None:
-    """The product that the cube unit takes, if the op is one."""
-    try:
-        product = match_product(work, work.output_maps[0]) if is_product(work) else None
-    except NotVector:
-        return None
-    return None if product is None or suits_vector(product) else product
-
-
-def _rows_or_lines(work: st.Apply | scf.For, at: Builder, soc: Soc, lines: bool) -> Value:
-    """Tiles of many rows where rows are alike, else one row after the other."""
-    if not lines:
-        try:
-            rows = _read(work, at)
-            if takes_rows(rows):
-                return lower_rows(work, rows, soc)
-        except NotVector:
-            pass
-    try:
-        return lower_lines(work, _read(work, at, lines=True), soc)
-    except NotVector:
-        if not isinstance(work, st.Apply) or not is_column(work):
-            raise
-        one_wide(work)
-        return lower_rows(work, of_apply(work, at), soc)
-
-
-def _read(work: st.Apply | scf.For, at: Builder, lines: bool = False) -> RowWork:
-    return of_apply(work, at, lines) if isinstance(work, st.Apply) else of_loop(work, at, lines)
-
-
-def _bytes_for_bools(phase: Func) -> None:
-    """A bool in memory is a byte."""
-    for param in phase.params:
-        if isinstance(param.type, RefType) and param.type.dtype is i1:
-            param.type = RefType(param.type.shape, u8)
-
-
-def _is_work(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, (mem.Store, mem.Copy, mem.Atomic, py.Check, py.Print))
