@@ -37,6 +37,7 @@ from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.hoist_numbers import hoist_numbers
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
+from pyasc.passes.analysis.op_extremes import writes_in_range
 from pyasc.passes.analysis.phases import (
     Cut,
     PhaseFunction,
@@ -230,6 +231,9 @@ class _Lowering:
         for op in work.walk():
             if isinstance(op, st.Apply) and _keeps_order(op):
                 raise refuse("a sum in its written order", op.loc)
+            # Tiles are read and written whole, also where the guard fails.
+            if isinstance(op, st.Apply) and op.guarded and not writes_in_range(self.held.ranges, op):
+                raise refuse("a store to a place that only its condition keeps inside of the array", op.loc)
         if isinstance(work, st.Apply) and is_total(work):
             return self._total(work)
         if isinstance(work, st.Apply) and (is_scan(work) or scans_rows(work)):

@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyasc.ir.affine import AffineExpr
 from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import mem, st
 from pyasc.ir.dialects.func import Func
-from pyasc.ir.sizes import SizeExpr, constant
+from pyasc.ir.sizes import SizeExpr
 from pyasc.passes.analysis.effects import may_alias, written_refs
+from pyasc.passes.analysis.op_extremes import extreme
 from pyasc.passes.analysis.phases import free_values, needed
 from pyasc.passes.analysis.ranges import Ranges
 
@@ -84,7 +84,9 @@ class HeldNumbers:
                 maps = [m.results for out, m in zip(op.outputs, op.output_maps, strict=True) if out is ref]
                 return all(
                     any(
-                        self._differ(self._extreme(op, expr, -1), self._extreme(op, expr, 1), place, at)
+                        self._differ(
+                            extreme(self.ranges, op, expr, -1), extreme(self.ranges, op, expr, 1), place, at
+                        )
                         for expr, place in zip(exprs, places, strict=True)
                     )
                     for exprs in maps
@@ -95,23 +97,3 @@ class HeldNumbers:
     def _differ(self, low: SizeExpr, high: SizeExpr, place: SizeExpr, at: Block) -> bool:
         """Whether a place is in front of or behind a range."""
         return self.ranges.nonnegative(low - place - 1, at) or self.ranges.nonnegative(place - high - 1, at)
-
-    def _extreme(self, op: st.Apply, expr: AffineExpr, sign: int) -> SizeExpr:
-        """No point of the op gives less than this, or no point more, as `sign` says."""
-        total = self._outside(op, expr)
-        factors = [expr.coefficient(i) for i in range(op.rank)]
-        for i in reversed(range(op.rank)):
-            factor = factors[i]
-            if factor:
-                bound = op.upper[i] + -1 if factor * sign > 0 else op.lower[i]
-                total = total + self._outside(op, bound) * factor
-                factors[:i] = [each + factor * bound.coefficient(k) for k, each in enumerate(factors[:i])]
-        return total
-
-    def _outside(self, op: st.Apply, expr: AffineExpr) -> SizeExpr:
-        """An affine form without its iterators."""
-        total = constant(expr.constant)
-        for number, factor in enumerate(expr.symbols):
-            if factor:
-                total = total + self.ranges.exact(op.symbols[number]) * factor
-        return total
