@@ -31,18 +31,21 @@ def hoist_numbers(kernel: Func) -> None:
 
 def _hoist(apply: st.Apply) -> None:
     block = apply.body.block
-    numbers = set(_elements(apply))
+    elements = set(_elements(apply))
+    numbers: set[Value] = set()
     found: list[Operation] = []
     for op in block:
-        if not isinstance(op, (arith.Constant, arith.Elementwise, arith.Cast)):
-            continue
-        if all(value in numbers or value.block is not block for value in op.operands):
-            numbers.add(op.results[0])
-            if takes_detours(op) and any(value.block is block for value in op.operands):
+        if isinstance(op, arith.Constant):
+            numbers.add(op.result)
+        elif isinstance(op, (arith.Elementwise, arith.Cast)) and all(
+            value in elements or value in numbers or value.block is not block for value in op.operands
+        ):
+            (elements if elements.intersection(op.operands) else numbers).add(op.results[0])
+            if op.results[0] in elements and takes_detours(op):
                 found.append(op)
-    at = Builder.before(apply)
+    mapping: dict[Value, Value] = {}
     for op in found:
-        op.results[0].replace_uses(_outside(op.results[0], apply, at))
+        op.results[0].replace_uses(_outside(op.results[0], apply, Builder.before(apply), mapping))
     if found:
         _erase_unused(block)
 
@@ -57,20 +60,24 @@ def _elements(apply: st.Apply) -> list[Value]:
     ]
 
 
-def _outside(value: Value, apply: st.Apply, at: Builder) -> Value:
-    """A number of the body, computed in front of the op."""
+def _outside(value: Value, apply: st.Apply, at: Builder, mapping: dict[Value, Value]) -> Value:
+    """A number of the body, computed in front of the op; `mapping` has those that are."""
     block = apply.body.block
     if value.block is not block:
         return value
-    op = value.op
-    at.loc = apply.loc if op is None else op.loc
-    if op is not None:
-        mapping = {each: _outside(each, apply, at) for each in op.operands}
-        at.loc = op.loc
-        return at.insert(op.clone(mapping)).results[0]
-    number = value.index - apply.rank
-    places = [materialise(each, (), apply.symbols, at) for each in apply.input_maps[number].results]
-    return element_if_any(at, apply.inputs[number], places, value.name)
+    if value not in mapping:
+        op = value.op
+        if op is None:
+            at.loc = apply.loc
+            number = value.index - apply.rank
+            places = [materialise(each, (), apply.symbols, at) for each in apply.input_maps[number].results]
+            mapping[value] = element_if_any(at, apply.inputs[number], places, value.name)
+        else:
+            for operand in op.operands:
+                mapping[operand] = _outside(operand, apply, at, mapping)
+            at.loc = op.loc
+            mapping[value] = at.insert(op.clone(dict(mapping))).results[0]
+    return mapping[value]
 
 
 def _erase_unused(block: Block) -> None:
