@@ -40,45 +40,48 @@ class HoistChecks(FunctionPass):
         """Move each check out of as many loops as it can leave."""
         moved = 0
         for check in [op for op in func.walk() if isinstance(op, py.Check)]:
-            loop = check.parent_op
-            while isinstance(loop, scf.For) and _may_leave(check, loop):
-                check = _moved(check, loop)
-                loop = check.parent_op
+            left = _left(check)
+            if left:
+                _move(check, left)
                 moved += 1
         context.count("checks moved", moved)
         return moved > 0
 
 
-def _may_leave(check: py.Check, loop: scf.For) -> bool:
-    if integer_of(loop.step) is None or any(is_inside(value, loop) for value in check.operands):
-        return False
-    return not any(_tells(op) for op in _before(check))
+def _left(check: py.Check) -> list[scf.For]:
+    """The loops that a check can leave, from the innermost one out."""
+    left: list[scf.For] = []
+    needed = list(check.operands)
+    here: Operation = check
+    loop = check.parent_op
+    while isinstance(loop, scf.For) and integer_of(loop.step) is not None:
+        if any(is_inside(value, loop) for value in needed) or any(map(_tells, _before(here))):
+            break
+        left.append(loop)
+        needed += [loop.lower, loop.upper]
+        here, loop = loop, loop.parent_op
+    return left
 
 
-def _before(check: py.Check) -> list[Operation]:
-    assert check.parent is not None
-    ops = list(check.parent)
-    return ops[: ops.index(check)]
+def _before(op: Operation) -> list[Operation]:
+    assert op.parent is not None
+    ops = list(op.parent)
+    return ops[: ops.index(op)]
 
 
 def _tells(op: Operation) -> bool:
     return any(each.has(CHECKS) or each.has(EFFECT) for each in op.walk())
 
 
-def _moved(check: py.Check, loop: scf.For) -> py.Check:
-    """The check in front of a loop: one without iterations does not ask."""
-    at = Builder.before(loop)
+def _move(check: py.Check, left: list[scf.For]) -> None:
+    """Ask in front of the loops: where one of them has no iteration, nobody does."""
+    at = Builder.before(left[-1])
     at.loc = check.loc
-    made = at.insert(
-        py.Check(
-            condition=_or_empty(check.condition, loop, at),
-            values=check.values,
-            error=check.error,
-            message=check.message,
-        )
-    )
+    holds = check.condition
+    for loop in left:
+        holds = _or_empty(holds, loop, at)
+    at.insert(py.Check(condition=holds, values=check.values, error=check.error, message=check.message))
     check.erase()
-    return made
 
 
 def _or_empty(holds: Value, loop: scf.For, at: Builder) -> Value:

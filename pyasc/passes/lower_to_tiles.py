@@ -194,7 +194,7 @@ class _Lowering:
         return [*made]
 
     def _divide(self, work: Operation) -> bool:
-        """Put one op for each statement of a parallel loop in its place, if those of the most axes run on tiles."""
+        """Put one op for each statement of a parallel loop in its place, if all of them run on tiles."""
         if not isinstance(work, scf.For) or work.kind != "parallel":
             return False
         copy = work.clone()
@@ -202,9 +202,7 @@ class _Lowering:
         Builder.before(work).insert(copy)
         made = distribute_nest(copy)
         copy.erase()
-        statements = [op for op in made if isinstance(op, st.Apply)]
-        slow = [op.rank for op in statements if not self._fits(op)]
-        if made and max(slow, default=0) < max(op.rank for op in statements):
+        if made and all(self._fits(op) for op in made if isinstance(op, st.Apply)):
             work.erase()
             return True
         for op in reversed(made):

@@ -168,3 +168,16 @@ def test_rows_without_columns_have_no_numbers(shape: tuple[int, int]) -> None:
     assert np.array_equal(y, x[::-1])
     if x.size:
         assert np.array_equal(z, x[:, -1:] - x * x[:, :1])
+
+
+@asc.kernel
+def of_a_long_chain(x: asc.float32[N], s: asc.float32[1], y: asc.float32[N]):
+    for i in range(N):
+        t = asc.exp(s[0])
+        for _ in range(12):
+            t = asc.sqrt(t * t + t) / (t + 2.0)
+        y[i] = x[i] * t
+
+
+def test_a_number_is_computed_once_however_often_it_is_used() -> None:
+    assert len(of_a_long_chain.source("ascend910b1").splitlines()) < 600

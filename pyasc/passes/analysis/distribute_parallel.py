@@ -36,12 +36,9 @@ class Undistributed(Exception):
     """A loop that stays as it is."""
 
 
-def distribute(loop: scf.For, loads: bool = False) -> list[Operation]:
-    """Insert before a parallel loop what does the same; the loop stays. Empty where that cannot be done.
-
-    With `loads` ops may have loads at computed places inside.
-    """
-    work = _Distribution(loop, loads)
+def distribute(loop: scf.For) -> list[Operation]:
+    """Insert before a parallel loop what does the same; the loop stays. Empty where that cannot be done."""
+    work = _Distribution(loop)
     try:
         work.run()
     except Undistributed:
@@ -56,7 +53,7 @@ def distribute_nest(loop: scf.For) -> list[Operation]:
         if not distribute_nest(inner):
             return []
         inner.erase()
-    return distribute(loop, loads=True)
+    return distribute(loop)
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,6 @@ class _Lift:
 @dataclass
 class _Distribution:
     loop: scf.For
-    loads: bool
     made: list[Operation] = field(default_factory=lambda: list[Operation]())
     arrays: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
 
@@ -197,7 +193,7 @@ class _Distribution:
         self.at.insert(made)
         self.made.append(made)
         loads_to_inputs(made)
-        if not self.loads and any(isinstance(inner, mem.Load) for inner in made.walk()):
+        if any(isinstance(inner, mem.Load) for inner in made.walk()):
             raise Undistributed
 
     def _body(self, op: Operation, args: Sequence[Value], used: Sequence[Value]) -> Region:

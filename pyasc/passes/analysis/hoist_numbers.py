@@ -15,7 +15,7 @@ no iteration, and the number is that of 0 then.
 from __future__ import annotations
 
 from pyasc.ir.core import Block, Builder, Operation, Value
-from pyasc.ir.dialects import arith, st
+from pyasc.ir.dialects import arith, scf, st
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import materialise
 from pyasc.passes.analysis.phases import takes_detours
@@ -23,10 +23,14 @@ from pyasc.passes.analysis.tile_body import element_if_any
 
 
 def hoist_numbers(kernel: Func) -> None:
-    """Move such numbers out of every op of a kernel, in loops too."""
+    """Move such numbers out of every op of a kernel, in loops of the host too."""
     for op in list(kernel.nests()):
-        if isinstance(op, st.Apply):
+        if isinstance(op, st.Apply) and not any(map(_is_parallel, op.ancestors())):
             _hoist(op)
+
+
+def _is_parallel(op: Operation) -> bool:
+    return isinstance(op, scf.For) and op.kind == "parallel"
 
 
 def _hoist(apply: st.Apply) -> None:
