@@ -178,8 +178,8 @@ def cores_of(phase: Func) -> Cores:
 
 
 def workspace_shape(parameter: Parameter, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape of a buffer between phases."""
-    return tuple(lift(dim).evaluate(sizes) for dim in parameter.shape)
+    """The shape of a buffer between phases; a difference of sizes that is negative leaves nothing to keep."""
+    return tuple(max(lift(dim).evaluate(sizes), 0) for dim in parameter.shape)
 
 
 def split_arguments(

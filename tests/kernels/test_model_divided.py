@@ -105,3 +105,25 @@ def test_as_on_the_processor(kernel: Any) -> None:
             results.append(arguments)
         for expected, found in zip(*results, strict=True):
             np.testing.assert_array_equal(found, expected, err_msg=f"{m} x {n}")
+
+
+@asc.kernel
+def sums_of_all_but_two(x: asc.float32[N], y: asc.float32[N], start: asc.float32[M], out: asc.float32[N]):
+    for i in range(0, N - 2):
+        total = start[-1]
+        for _ in range(1, N - 2):
+            total += x[N - 1 - i] * y[i + 2]
+        out[(i - 4) % N] = total
+
+
+def test_a_workspace_for_fewer_than_none() -> None:
+    """What is kept between launches has N - 2 elements, and none where that is negative."""
+    for size in (0, 1, 2, 3, 40):
+        x, start = (np.arange(size) % 5).astype(np.float32), np.ones(2, np.float32)
+        results = []
+        for device in ("cpu", "model"):
+            out = np.zeros(size, np.float32)
+            with asc.device(device):
+                sums_of_all_but_two(x, x[::-1].copy(), start, out)
+            results.append(out)
+        np.testing.assert_array_equal(results[1], results[0])
