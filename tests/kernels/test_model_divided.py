@@ -109,7 +109,7 @@ def test_as_on_the_processor(kernel: Any) -> None:
 
 @asc.kernel
 def sums_of_all_but_two(x: asc.float32[N], y: asc.float32[N], start: asc.float32[M], out: asc.float32[N]):
-    for i in range(0, N - 2):
+    for i in range(N - 2):
         total = start[-1]
         for _ in range(1, N - 2):
             total += x[N - 1 - i] * y[i + 2]
