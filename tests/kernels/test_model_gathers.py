@@ -121,6 +121,24 @@ def test_an_index_beside_a_loop_without_iterations() -> None:
             assert np.array_equal(arrays[-1], t[good])
 
 
+@asc.kernel
+def places_by_turns(y: asc.int32[N, M], at: asc.int32[N], rounds: asc.int32[K]):
+    for k in range(K):
+        for i in range(N):
+            y[i, at[k % N]] += rounds[k]
+
+
+def test_places_of_an_empty_array_are_not_asked_about() -> None:
+    for n, m in ((0, 0), (0, 3), (4, 3)):
+        results = []
+        for device in ("cpu", "model"):
+            y, at = np.zeros((n, m), np.int32), np.arange(n, dtype=np.int32) % max(m, 1)
+            with asc.device(device):
+                places_by_turns(y, at, np.arange(5, dtype=np.int32))
+            results.append(y)
+        assert np.array_equal(*results)
+
+
 @asc.kernel(unchecked=True)
 def two_tables(a: asc.float32[V], b: asc.float32[64], i: asc.int32[N], j: asc.uint8[N], y: asc.float32[N]):
     for k in range(N):

@@ -11,7 +11,7 @@ from pyasc.ir.core import Block, Builder, Operation, Region, Value, block_of
 from pyasc.ir.dialects import arith, func, mem, py, scf, st
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
-from pyasc.passes.analysis.affine import Polynomials, constant_of
+from pyasc.passes.analysis.affine import Polynomials, constant_of, index
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.range_tests import range_test, tested_index
@@ -120,8 +120,8 @@ def _needs(checks: _Checks, check: py.Check) -> bool:
 def _is_guarded(load: mem.Load, checks: _Checks) -> bool:
     """Whether a check of the nest is what keeps a load in range, so that it may not stand before all of them."""
     polynomials = Polynomials()
-    for axis, index in enumerate(load.indices):
-        computed = {index, *(value for op in _behind(index) for value in op.operands)}
+    for axis, place in enumerate(load.indices):
+        computed = {place, *(value for op in _behind(place) for value in op.operands)}
         for check in checks.checks:
             if not computed.isdisjoint(check.values[:1]) and _ends_at(check, load.ref, axis, polynomials):
                 return True
@@ -188,6 +188,10 @@ def _ask(checks: _Checks, around: Sequence[scf.For], group: Sequence[py.Check], 
     if any(constant_of(each.step) != 1 for each in checks.loops_around(group[0])):
         return None
     extents = [binary(at, "maximum", binary(at, "sub", each.upper, each.lower), 0) for each in around]
+    # Loops inside that the checks do not depend on may have no iteration; then nothing that they need is there.
+    for loop in checks.loops_around(group[0])[len(around) :]:
+        runs = at.value(arith.Elementwise(fn="gt", args=[loop.upper, loop.lower]))
+        extents[0] = at.value(arith.Elementwise(fn="select", args=[runs, extents[0], index(at, 0)]))
     alloc = mem.Alloc(types=[RefType((), dtypes.i1, "local")])
     flag = at.value(alloc, "inRange")
     true = at.value(arith.Constant.of(True, dtypes.i1))
@@ -201,12 +205,7 @@ def _ask(checks: _Checks, around: Sequence[scf.For], group: Sequence[py.Check], 
     output = Output(ref=flag, role="reduce", axes=(), init=true)
     combine = simple_combiner("and", ScalarType(dtypes.i1))
     apply_over(at, extents, ["reduction"] * len(around), [output], body, combine)
-    held = at.value(mem.Load(ref=flag, indices=[]))
-    # Loops inside that the checks do not depend on may have no iteration.
-    for loop in checks.loops_around(group[0])[len(around) :]:
-        empty = at.value(arith.Elementwise(fn="le", args=[loop.upper, loop.lower]))
-        held = at.value(arith.Elementwise(fn="or", args=[held, empty]))
-    return held
+    return at.value(mem.Load(ref=flag, indices=[]))
 
 
 def _conditions(
