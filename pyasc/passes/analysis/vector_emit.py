@@ -19,7 +19,8 @@ from pyasc.passes.analysis.vector_plan import Accumulator, VectorPlan
 class Part:
     """One vector of a step: its first iteration, how many lanes are in use (None: all), and what is computed.
 
-    `later` says that the loop has an iteration before the first one. `outer` is the counter of an enclosing loop that
+    `later` says that the loop has an iteration before the first one; `behind` is the part of a scan's step that comes
+    before this one. `outer` is the counter of an enclosing loop that
     `scalars` has another value for. With `apart`, every value has
     a name, so that the operations of several parts stay side by side, within reach of the processor's schedulers.
     """
@@ -29,6 +30,7 @@ class Part:
     outer: Value | None = None
     apart: bool = False
     later: bool = False
+    behind: Part | None = None
     scanned: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     scalars: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
     vectors: dict[Value, Value] = field(default_factory=lambda: dict[Value, Value]())
@@ -55,9 +57,11 @@ class VectorBody:
     def step(
         self, e: Emitter, parts: Sequence[Part], carried: Sequence[Sequence[Value]], memory: Memory
     ) -> list[list[Value]]:
-        """Write one step; `carried` has a vector for each accumulator and part. Returns the next ones."""
+        """Write one step; `carried` has a vector for each accumulator and part, one for all parts in a scan. Returns
+        the next ones."""
         for running, arg in zip(carried, self.plan.loop.carried, strict=True):
-            for part, value in zip(parts, running, strict=True):
+            each = list(running) * len(parts) if self.plan.loop.kind == "scan" else running
+            for part, value in zip(parts, each, strict=True):
                 part.vectors[arg] = value
         for part in parts:
             part.scalars[self.plan.loop.counter] = part.first
@@ -131,22 +135,30 @@ class VectorBody:
             return e.value(arith.Elementwise(fn=op.fn, args=[self.vector(e, part, x) for x in op.args]))
         carried = next(arg for arg in op.args if arg in self.plan.loop.carried)
         if self.plan.loop.kind == "scan":
-            (new,) = [self.vector(e, part, x) for x in op.args if x is not carried]
-            neutral = e.constant(1 if op.fn == "mul" else 0, new.type)
-            new = self._kept(e, part, new, neutral)
-            scanned = e.value(vec.Scan(value=new, fn=op.fn, preceded=part.later))
-            part.scanned[carried] = scanned
-            return e.call(op.fn, part.vectors[carried], scanned)
+            return self._scan(e, part, op, carried)
         if accumulator.product is not None:
             factors = [self.vector(e, part, x) for x in accumulator.product.args]
             return e.call("fma", *factors, part.vectors[carried])
         return e.call(op.fn, *(self.vector(e, part, x) for x in op.args))
 
+    def _scan(self, e: Emitter, part: Part, op: arith.Elementwise, carried: Value) -> Value:
+        """The running values of a part; only the first part of a step waits for the step before."""
+        (new,) = [self.vector(e, part, x) for x in op.args if x is not carried]
+        new = self._kept(e, part, new, e.constant(1 if op.fn == "mul" else 0, new.type))
+        scanned = e.value(vec.Scan(value=new, fn=op.fn, preceded=part.later))
+        if part.behind is not None:
+            scanned = e.call(op.fn, e.value(vec.Last(value=part.behind.scanned[carried])), scanned)
+        part.scanned[carried] = scanned
+        return e.call(op.fn, part.vectors[carried], scanned)
+
     def _following(self, e: Emitter, parts: Sequence[Part], accumulator: Accumulator) -> list[Value]:
         op = accumulator.op
         carried = next(arg for arg in op.args if arg in self.plan.loop.carried)
         if self.plan.loop.kind == "scan":
-            (part,) = parts
+            part = parts[-1]
+            if part.behind is not None:
+                # One operation less, of which the next step waits for one more: worth it with several parts a step.
+                return [e.value(vec.Last(value=part.vectors[op.result]))]
             last = e.value(vec.Last(value=part.scanned[carried]))
             return [e.call(op.fn, part.vectors[carried], last)]
         return [self._kept(e, part, part.vectors[op.result], part.vectors[carried]) for part in parts]

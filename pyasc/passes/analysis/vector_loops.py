@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith, func, mem, scf, vec
@@ -24,6 +25,8 @@ LONG_BODY = 40
 """Vector operations from which a body is not written a third time for alignment."""
 SHORT_LOOP = 4
 """Vectors up to which a loop is not brought to a boundary first."""
+SCAN_PARTS = 2
+"""Vectors a step of a scan: the value carried from step to step then costs one operation less."""
 SHORT_BODY = 8
 """Vector operations up to which a reduction needs four running vectors to hide the latency of one."""
 
@@ -84,16 +87,14 @@ class LoopWriter:
         """Write the loops and remove the scalar one."""
         start, stop = self.loop.lower, self._upper()
         memory = self._memory()
-        width = self._parts() * self.plan.lanes
-        carried = [[self._neutral(a)] * self._parts() for a in range(len(self.plan.accumulators))]
-        if self._aligned():
-            start, carried = self._head(start, stop, carried)
-        whole = self._rounded(start, stop, width)
-        whole.name = whole.name or "whole"
+        carried = [[self._neutral(a)] * self._running() for a in range(len(self.plan.accumulators))]
         if self._shifted():
-            carried = self._shifted_main(start, whole, carried)
+            whole, carried = self._shifted_main(start, stop, carried)
         else:
-            carried = self._main(start, whole, width, carried, memory)
+            if self._aligned():
+                start, carried = self._head(start, stop, carried)
+            whole = self._whole(start, stop)
+            carried = self._main(start, whole, carried, memory)
         joined = [self._join(number, running) for number, running in enumerate(carried)]
         self._finish(self._rest(whole, stop, joined))
 
@@ -113,11 +114,15 @@ class LoopWriter:
     def _parts(self) -> int:
         """Vectors a step: several where an operation would wait for the one before it."""
         if self.loop.kind == "scan":
-            return 1
+            return SCAN_PARTS
         slow = any(getattr(op, "fn", "") in TRANSCENDENTAL | SLOW for op in self.loop.body.block)
         if self.plan.accumulators:
             return 4 if self.plan.work <= SHORT_BODY and not slow else 2
         return 2 if slow else 1
+
+    def _running(self) -> int:
+        """Vectors a running value takes."""
+        return 1 if self.loop.kind == "scan" else self._parts()
 
     def _aligned(self) -> bool:
         plan = self.plan
@@ -155,22 +160,36 @@ class LoopWriter:
         row.name = "next"
         return row
 
+    def _whole(self, start: Value, stop: Value) -> Value:
+        """The end of the last whole step from `start` that is not behind `stop`."""
+        whole = self._rounded(start, stop, self._parts() * self.plan.lanes)
+        whole.name = whole.name or "whole"
+        return whole
+
     def _rounded(self, start: Value, stop: Value, width: int) -> Value:
         """The last multiple of `width` from `start` that is not behind `stop`."""
         e = self.e
         return e.add(start, e.call("and", e.sub(stop, start), e.index(-width)))
 
+    def _step_parts(self, e: Emitter, i: Value, later: bool = False) -> list[Part]:
+        """The parts of a whole step that begins with iteration `i`."""
+        count = self._parts()
+        apart = count > 1 and self.plan.work > SHORT_BODY and self.loop.kind != "scan"
+        parts = [Part(e.add(i, p * self.plan.lanes), apart=apart, later=later or p > 0) for p in range(count)]
+        if self.loop.kind == "scan":
+            for behind, part in pairwise(parts):
+                part.behind = behind
+        return parts
+
     def _main(
-        self, start: Value, stop: Value, width: int, carried: list[list[Value]], memory: Memory
+        self, start: Value, stop: Value, carried: list[list[Value]], memory: Memory
     ) -> list[list[Value]]:
-        count, lanes = self._parts(), self.plan.lanes
-        apart = count > 1 and self.plan.work > SHORT_BODY
-
         def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
-            parts = [Part(inner.add(i, p * lanes), apart=apart) for p in range(count)]
-            return _flat(self.body.step(inner, parts, _grouped(running, count), memory))
+            grouped = _grouped(running, self._running())
+            return _flat(self.body.step(inner, self._step_parts(inner, i), grouped, memory))
 
-        return _grouped(self._loop(start, stop, width, _flat(carried), step), count)
+        width = self._parts() * self.plan.lanes
+        return _grouped(self._loop(start, stop, width, _flat(carried), step), self._running())
 
     def _rest(self, start: Value, stop: Value, carried: list[Value]) -> list[Value]:
         def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
@@ -206,36 +225,41 @@ class LoopWriter:
         scans = self.loop.kind == "scan" and len(plan.stores) == 1 and not self._scans_integers()
         return self.schedule.align and scans and not is_local(root_of(plan.stores[0].ref))
 
-    def _shifted_main(self, start: Value, stop: Value, carried: list[list[Value]]) -> list[list[Value]]:
-        """Whole vectors, each stored together with what the boundary cuts off the one before it."""
+    def _shifted_main(
+        self, start: Value, stop: Value, carried: list[list[Value]]
+    ) -> tuple[Value, list[list[Value]]]:
+        """Whole vectors, each stored together with what the boundary cuts off the one before it; and their end."""
         e, lanes = self.e, self.plan.lanes
         away = self._away(start)
-        first = e.minimum(e.add(start, lanes), stop)
+        first = e.minimum(e.add(start, lanes), self._rounded(start, stop, lanes))
+        whole = self._whole(first, stop)
         type_ = VectorType(lanes, dtype_of(self.plan.stores[0].ref.type))
-        before = e.constant(0.0, type_)
 
-        def step(inner: Emitter, i: Value, running: list[Value], is_first: bool) -> list[Value]:
+        def head(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
             made: list[Value] = []
-            part = Part(i, later=not is_first)
-            following = self.body.step(inner, [part], [[running[0]]], Memory(on_store=made.append))
-            if is_first:
-                self._store_at(inner, i, made[0], away)
-            else:
-                joined = inner.value(vec.Shift(low=running[1], high=made[0], by=away))
-                self._store_at(inner, inner.add(inner.sub(i, lanes), away), joined)
+            following = self.body.step(inner, [Part(i)], [[running[0]]], Memory(on_store=made.append))
+            self._store_at(inner, i, made[0], away)
             return [*_flat(following), made[0]]
 
-        state = [*_flat(carried), before]
-        state = self._loop(start, first, lanes, state, lambda i, k, r: step(i, k, r, True))
-        state = self._loop(first, stop, lanes, state, lambda i, k, r: step(i, k, r, False))
+        def step(inner: Emitter, i: Value, running: list[Value]) -> list[Value]:
+            made = [running[1]]
+            parts = self._step_parts(inner, i, later=True)
+            following = self.body.step(inner, parts, [[running[0]]], Memory(on_store=made.append))
+            for part, (low, high) in zip(parts, pairwise(made), strict=True):
+                joined = inner.value(vec.Shift(low=low, high=high, by=away))
+                self._store_at(inner, inner.add(inner.sub(part.first, lanes), away), joined)
+            return [*_flat(following), made[-1]]
+
+        state = self._loop(start, first, lanes, [*_flat(carried), e.constant(0.0, type_)], head)
+        state = self._loop(first, whole, self._parts() * lanes, state, step)
 
         def rest(inner: Emitter) -> None:
             joined = inner.value(vec.Shift(low=state[1], high=state[1], by=away))
-            place = inner.add(inner.sub(stop, lanes), away)
+            place = inner.add(inner.sub(whole, lanes), away)
             self._store_at(inner, place, joined, inner.sub(inner.index(lanes), away))
 
-        e.branch(e.call("gt", stop, start), rest)
-        return [[state[0]]]
+        e.branch(e.call("gt", whole, start), rest)
+        return whole, [[state[0]]]
 
     def _store_at(self, e: Emitter, place: Value, value: Value, count: Value | None = None) -> None:
         store = self.plan.stores[0]

@@ -49,21 +49,24 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     const pa_vec<int32_t, 16> t_11 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
     const pa_vec<int32_t, 16> t_12 = pa_scan<pa_op_add>(t_11);
     pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_8) + t_12, head);
-    const int64_t whole_1 = t_10 + ((t_3 - t_10) & -16);
+    const int64_t whole_1 = t_10 + ((t_3 - t_10) & -32);
     const pa_vec<int32_t, 16> t_13 = pa_broadcast<pa_vec<int32_t, 16>>(t_8) + pa_broadcast_last(t_12);
     pa_vec<int32_t, 16> total_5 = t_13;
-    for (int64_t i_2 = t_10; i_2 < whole_1; i_2 += 16) {
-      const pa_vec<int32_t, 16> t_14 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
-      pa_store(&y[i_2], total_5 + t_14);
-      total_5 = total_5 + pa_broadcast_last(t_14);
+    for (int64_t i_2 = t_10; i_2 < whole_1; i_2 += 32) {
+      const int64_t t_14 = i_2 + 16;
+      const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
+      const pa_vec<int32_t, 16> t_16 = total_5 + (pa_broadcast_last(t_15) + pa_scan_at<pa_op_add, pa_vec<int32_t, 16>>(&x[t_14]));
+      pa_store(&y[i_2], total_5 + t_15);
+      pa_store(&y[t_14], t_16);
+      total_5 = pa_broadcast_last(t_16);
     }
     pa_vec<int32_t, 16> total_6 = total_5;
     for (int64_t i_3 = whole_1; i_3 < t_3; i_3 += 16) {
       const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_3, 16);
-      const pa_vec<int32_t, 16> t_15 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
-      const pa_vec<int32_t, 16> t_16 = pa_scan<pa_op_add>(t_15);
-      pa_store(&y[i_3], total_6 + t_16, count_1);
-      total_6 = total_6 + pa_broadcast_last(t_16);
+      const pa_vec<int32_t, 16> t_17 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
+      const pa_vec<int32_t, 16> t_18 = pa_scan<pa_op_add>(t_17);
+      pa_store(&y[i_3], total_6 + t_18, count_1);
+      total_6 = total_6 + pa_broadcast_last(t_18);
     }
   }
 }
