@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from pyasc.ir.affine import const
 from pyasc.ir.core import Block, Builder, Operation, Value
@@ -33,6 +34,7 @@ from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.ascend_scalar import can_run
 from pyasc.passes.analysis.direct_results import write_directly
 from pyasc.passes.analysis.distribute_parallel import distribute_nest
+from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.hoist_numbers import hoist_numbers
@@ -232,6 +234,8 @@ class _Lowering:
             # Tiles are read and written whole, also where the guard fails.
             if isinstance(op, st.Apply) and op.guarded and not writes_in_range(self.held.ranges, op):
                 raise refuse("a store to a place that only its condition keeps inside of the array", op.loc)
+        if isinstance(work, st.Apply) and _is_single(work) and _reads_its_output(work):
+            raise refuse("one element that is made of a number of its array", work.loc)
         if isinstance(work, st.Apply) and is_total(work):
             return self._total(work)
         if isinstance(work, st.Apply) and (is_scan(work) or scans_rows(work)):
@@ -352,8 +356,8 @@ class _Lowering:
 
     def _with_variant(self, phase: Phase, work: Operation) -> list[Phase]:
         """A phase, and where its tiles hold some sizes alone, one that takes its place for the others."""
-        limit = next((each for each in phase.limits if each.error == "LaunchError"), None)
-        if limit is None:
+        limits = [each for each in phase.limits if each.error == "LaunchError"]
+        if not limits:
             return [phase]
         other = self._function([work])
         try:
@@ -365,9 +369,17 @@ class _Lowering:
             what = "elements of a table" if isinstance(work, st.Apply) and gathers(work) else "rows"
             what = "histograms" if isinstance(work, scf.For) and match_histogram(work) is not None else what
             self.context.remark(work.loc, f"{what} that do not fit on chip run on the scalar unit", HINT)
-        fits = limit.condition
-        limit.erase()
+        fits = _all_of(limits)
+        for limit in limits:
+            limit.erase()
         return [replace(phase, fits=fits), replace(variant, fits=fits, otherwise=True)]
+
+
+def _all_of(checks: Sequence[py.Check]) -> Value:
+    """Whether all conditions of checks hold, in front of the last one."""
+    at = Builder.before(checks[-1])
+    conditions = [each.condition for each in checks]
+    return reduce(lambda a, b: at.value(arith.Elementwise(fn="and", args=[a, b])), conditions)
 
 
 def _is_taken(value: Value) -> bool:
@@ -380,7 +392,23 @@ def _is_one_element(work: Operation) -> bool:
     """Whether work is one element, of functions that the scalar unit has."""
     if not isinstance(work, st.Apply) or work.combined or any(map(takes_detours, work.walk())):
         return False
-    return all((upper - lower) == const(1) for lower, upper in zip(work.lower, work.upper, strict=True))
+    return _is_single(work)
+
+
+def _is_single(op: st.Apply) -> bool:
+    """Whether an op has one iteration."""
+    return all((upper - lower) == const(1) for lower, upper in zip(op.lower, op.upper, strict=True))
+
+
+def _reads_its_output(op: st.Apply) -> bool:
+    """Whether an array that is written has a number read from it: the write must come after, which no queue sees to."""
+    rank = len(op.iterators)
+    numbers = [
+        ref
+        for ref, map_ in zip(op.inputs, op.input_maps, strict=True)
+        if not any(map_.uses(each) for each in range(rank))
+    ]
+    return any(may_alias(ref, out) for ref in numbers for out in op.outputs)
 
 
 def _keeps_order(op: st.Apply) -> bool:

@@ -74,6 +74,33 @@ def test_tables_of_any_size() -> None:
     assert slow_lines(taken) == TABLES_ALONE
 
 
+@asc.kernel
+def of_two_tables(t: asc.float32[V], u: asc.float32[W], idx: asc.int32[N], y: asc.float32[N]):
+    y[:] = t[idx] + asc.take(u, idx) * asc.exp(t[idx])
+
+
+@pytest.mark.parametrize("extents", [(10, 10), (10, 60000), (60000, 10), (60000, 60000)])
+def test_two_tables_of_any_size(extents: tuple[int, int]) -> None:
+    t, u = (numbers(np.float32, extent) / 8 for extent in extents)
+    idx = places(100, min(extents))
+    y = np.zeros(100, np.float32)
+    with asc.device("model"):
+        of_two_tables(t, u, idx, y)
+    np.testing.assert_allclose(y, t[idx] + u[idx] * np.exp(t[idx]), rtol=1e-5)
+
+
+@asc.kernel
+def by_turns(t: asc.float32[V, W], idx: asc.int32[N], at: asc.int32[N], y: asc.float32[N]):
+    for i in range(N):
+        y[i] = t[-1, at[idx[i - 1]]]
+
+
+def test_a_large_table_from_which_nothing_is_taken() -> None:
+    t, none = numbers(np.float32, 65 * 255).reshape(65, 255), np.zeros(0, np.int32)
+    with asc.device("model"):
+        by_turns(t, none, none, np.zeros(0, np.float32))
+
+
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_an_index_out_of_range(kind: Any) -> None:
     t, y = numbers(np.float32, 40), np.zeros(300, np.float32)

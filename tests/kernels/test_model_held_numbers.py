@@ -146,6 +146,50 @@ def test_numbers_are_those_of_their_line(kernel: asc.Kernel) -> None:
             np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
 
 
+@asc.kernel
+def last_column_by_first(x: asc.float32[H, W]):
+    for i in range(H):
+        row = x[i]
+        for j in range(H):
+            x[j, -1] = x[i, 0] + row[0] + x[j, -1]
+
+
+@asc.kernel
+def one_by_another(p: asc.float32[H], at: int, to: int):
+    p[to] = p[at] * 2.0 + p[to]
+
+
+@asc.kernel
+def one_row_by_its_number(a: asc.float32[H, W], p: asc.float32[W]):
+    for j in range(1):
+        a[0, j] = a[0, W - 1] + p[j]
+
+
+def test_a_number_may_be_the_element_that_is_made_of_it() -> None:
+    """One place for both, which sizes and arguments decide: the element is written after it was read."""
+    for h, w in ((1, 1), (4, 1), (4, 2), (3, 9)):
+        x = np.arange(h * w, dtype=np.float32).reshape(h, w) % 5
+        expected = x.copy()
+        for i in range(h):
+            for j in range(h):
+                expected[j, -1] = expected[i, 0] + expected[i, 0] + expected[j, -1]
+        with asc.device("model"):
+            last_column_by_first(x)
+        assert np.array_equal(x, expected)
+    for at, to in ((0, 0), (0, 3), (3, 3), (-1, 3)):
+        p = np.arange(4, dtype=np.float32)
+        expected = p.copy()
+        expected[to] = expected[at] * 2 + expected[to]
+        with asc.device("model"):
+            one_by_another(p, at, to)
+        assert np.array_equal(p, expected)
+    for w in (1, 2, 9):
+        a, p = np.full((2, w), 3, np.float32), np.full(w, 2, np.float32)
+        with asc.device("model"):
+            one_row_by_its_number(a, p)
+        assert np.array_equal(a, [[5, *[3] * (w - 1)], [3] * w])
+
+
 class _Plain:
     """What the kernels use of pyasc, in NumPy."""
 
