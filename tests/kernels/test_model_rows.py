@@ -11,6 +11,7 @@ import pytest
 import pyasc as asc
 from tests.compilers import needs_compiler
 from tests.kernels.test_model import agree, layer_norm, softmax, softmax_loops
+from tests.kernels.test_model_strided import numbers
 
 pytestmark = [
     needs_compiler,
@@ -433,3 +434,21 @@ def late_columns(x: asc.float32[N, M], low: asc.float32[N], last: asc.float32[N]
 def test_rows_whose_columns_end_before_they_begin() -> None:
     for shape in ((9, 1), (300, 1), (9, 2), (7, 3), (7, 4), (40, 33), (65, 9)):
         agree(late_columns, [f32(*shape), *(np.zeros(shape[0], np.float32) for _ in range(3))], bound=1e-5)
+
+
+@asc.kernel
+def masked_rows(x: asc.tensor, z: asc.tensor, m: asc.bool[N], y: asc.tensor):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] if m[j] else (z[j] if z[j] > 0 else j)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32])
+def test_masks_of_rows_as_long_as_what_fits_on_chip(dtype: type) -> None:
+    for columns in (1791, 1793, 2017, 2041, 3839, 3841, 4081, 5000):
+        x, z = (numbers(dtype, 3 * columns).reshape(3, columns), numbers(dtype, columns))
+        mask, y = np.arange(columns) % 3 == 0, np.zeros((3, columns), dtype)
+        with asc.device("model"):
+            masked_rows(x, z, mask, y)
+        places = np.arange(columns).astype(dtype)
+        assert np.array_equal(y, np.where(mask, x, np.where(z > 0, z, places)))

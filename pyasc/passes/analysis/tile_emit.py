@@ -184,6 +184,11 @@ def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:
     )
 
 
+def block_losses(assignment: Assignment) -> int:
+    """Bytes on chip that are lost, at most, where masks of a tile end inside of a block."""
+    return BLOCK_BYTES * sum(slot.kind == "mask" for slot in assignment.slots)
+
+
 def queue_depths(assignment: Assignment) -> dict[str, int]:
     """Two buffers a queue, or one where there are too many queues on the way out.
 

@@ -44,6 +44,7 @@ from pyasc.passes.analysis.tile_emit import (
     Footprint,
     TileEmitter,
     binary,
+    block_losses,
     bytes_an_element,
     cores_or_none,
     deal,
@@ -131,7 +132,7 @@ class _Flat:
         self.assignment = assign(builder.program)
         self.depths = queue_depths(self.assignment)
         per_element = bytes_an_element(self.assignment, self.depths)
-        free = soc.arch.ub - scratch_bytes(builder.program.instructions)
+        free = soc.arch.ub - scratch_bytes(builder.program.instructions) - block_losses(self.assignment)
         self.tile = int(free / per_element) // line * line
 
     def emit(self, at: Builder, begin: Value, length: Value, lower: Value) -> None:

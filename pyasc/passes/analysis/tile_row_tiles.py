@@ -36,6 +36,8 @@ MAX_ROWS = 248
 """Repeats are counted in 8 bits, and Brcb takes 8 rows at a time."""
 MAX_COPY_ROWS = 4095
 COLUMN_ELEMENTS = 256
+REPEAT_ELEMENTS = 256
+"""Elements of a byte in a repeat: comparisons are of whole repeats, and masks of so many elements fill blocks."""
 TURNED_COLUMNS = 128
 """Columns of a tile of which some array is read with rows and columns exchanged."""
 SPREAD_BYTES = MAX_ROWS * BLOCK_BYTES
@@ -72,26 +74,28 @@ class RowTiles:
         self.structured = any(map(by_row, self.program.instructions))
         self.wide = dict.fromkeys(s.cover for s in slots if width_of(s.cover) > 1 or s.cover == wide(1))
         self.turned = any(slot.cover == TURNED for slot in slots)
-        longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // self.unit * self.unit
+        masked = any(slot.kind == "mask" and slot.cover == ROW for slot in slots)
+        step = max(self.unit, REPEAT_ELEMENTS) if masked else self.unit
+        longest = MAX_STRIDE * BLOCK_BYTES // max(widths) // step * step
         a_row = self._bytes(ROW)
         free = ub - self._fixed_bytes() - a_row * longest
-        self.tile = int(free / self._element_bytes()) // 256 * 256
-        if self.tile < 256:
+        self.tile = int(free / self._element_bytes()) // REPEAT_ELEMENTS * REPEAT_ELEMENTS
+        if self.tile < REPEAT_ELEMENTS:
             raise refuse("a row of more arrays at once than fit on chip", self.root.loc)
         self.longest = min(longest, self.tile) if self.structured or a_row else self.tile
         if self.turned:
             self.longest = min(self.longest, TURNED_COLUMNS)
         self.most_rows = MAX_ROWS if self.structured else MAX_COPY_ROWS
 
-    def _bytes(self, *covers: str) -> int:
+    def _bytes(self, *covers: str) -> float:
         """What one element of each buffer takes that covers so much of a tile."""
         slots = [slot for slot in self.assignment.slots if slot.cover in covers]
-        return sum(slot.width * width_of(slot.cover) * self._depth(slot) for slot in slots)
+        return sum((slot.width or 1 / 8) * width_of(slot.cover) * self._depth(slot) for slot in slots)
 
     def _depth(self, slot: Slot) -> int:
         return 1 if slot in self.lasting else self.depths.get(slot.kind, 1)
 
-    def _fixed_bytes(self) -> int:
+    def _fixed_bytes(self) -> float:
         """What is taken on chip however large a tile is."""
         spread = {
             source

@@ -49,6 +49,7 @@ from pyasc.passes.analysis.tile_emit import (
     Footprint,
     TileEmitter,
     binary,
+    block_losses,
     bytes_an_element,
     cores_or_none,
     deal,
@@ -217,7 +218,7 @@ class Strided:
             fixed |= zip(planes.parts, planes.slots, strict=True)
         self.assignment = assign(builder.program, fixed)
         self.depths = queue_depths(self.assignment)
-        free = soc.arch.ub - scratch_bytes(builder.program.instructions)
+        free = soc.arch.ub - scratch_bytes(builder.program.instructions) - block_losses(self.assignment)
         free -= reserved
         each = self._bytes_an_element() + beside
         self.capacity = table_bytes(builder.gathers.tables, free)
