@@ -30,7 +30,7 @@ from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.effects import is_local, may_alias, root_of
 from pyasc.passes.analysis.emit import Emitter
-from pyasc.passes.analysis.tensor_kernels import identity
+from pyasc.passes.analysis.tensor_kernels import neutral
 from pyasc.passes.base import Context, FunctionPass
 
 Body = Callable[[Emitter, list[Value], Value], None]
@@ -197,10 +197,10 @@ class _Writer:
         """Clear the tables, update them, and keep what they add up to."""
         update = self.update
         private = e.alloc([self.tables * update.elements], update.dtype, "private")
-        neutral = e.constant(identity(update.fn, update.dtype), update.value.type)
+        start = e.constant(neutral(update.fn, update.dtype), update.value.type)
 
         def clear(inner: Emitter, k: Value, _: list[Value]) -> None:
-            inner.store(neutral, private, [k])
+            inner.store(start, private, [k])
 
         def add_up(inner: Emitter, k: Value, _: list[Value]) -> None:
             total = inner.load(private, [k])

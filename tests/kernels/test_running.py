@@ -88,3 +88,50 @@ def test_bits_do_not_depend_on_where_arrays_lie(n: int) -> None:
         results.append(y.tobytes())
     assert len(set(results)) == 1
     np.testing.assert_allclose(y, np.cumsum(values, dtype=np.float64), rtol=1e-4, atol=1e-3)
+
+
+@asc.kernel
+def total_from(x: asc.float32[...], start: float):
+    for i in range(x.shape[0]):
+        start += x[i]
+    return start
+
+
+@asc.kernel
+def squares_from(x: asc.float32[...], start: float):
+    for i in range(x.shape[0]):
+        start += x[i] * x[i] * -1.0
+    return start
+
+
+@asc.kernel
+def running_from(x: asc.float32[...], start: float, y: asc.float32[...]):
+    for i in range(x.shape[0]):
+        start += x[i]
+        y[i] = start
+
+
+@asc.kernel
+def running(x: asc.float32[...]):
+    return asc.cumsum(x)
+
+
+@asc.kernel
+def columns_onto(x: asc.float32[M, N], y: asc.float32[N]):
+    for j in range(N):
+        for i in range(M):
+            y[j] += x[i, j]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_sums_of_negative_zeros(n: int) -> None:
+    """The sign of a zero is what each sum has started from: chunks and vectors add nothing to it."""
+    zeros, y = np.full(n, -0.0, np.float32), np.ones(n, np.float32)
+    assert np.signbit(total_from(zeros, -0.0)) and not np.signbit(total_from(zeros, 0.0))
+    assert np.signbit(squares_from(np.zeros(n, np.float32), -0.0))
+    running_from(zeros, -0.0, y)
+    assert np.signbit(y).all()
+    assert np.array_equal(np.signbit(running(zeros)), np.signbit(np.cumsum(zeros)))
+    columns = zeros.copy()
+    columns_onto(np.full((5, n), -0.0, np.float32), columns)
+    assert np.signbit(columns).all()

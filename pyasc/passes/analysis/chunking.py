@@ -18,7 +18,7 @@ from pyasc.ir.types import ScalarType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.emit import Emitter, Index
 from pyasc.passes.analysis.structured import combine, combining_function, instantiate
-from pyasc.passes.analysis.tensor_kernels import identity
+from pyasc.passes.analysis.tensor_kernels import neutral
 
 STRIP = 256
 """Rows that one task adds up into its own row of sums."""
@@ -47,8 +47,8 @@ def chunk_reduction(op: st.Apply, chunk: int) -> bool:
     partial = e.alloc([count], dtype, "partial")
 
     def inside(inner: Emitter, c: Value, _: list[Value]) -> None:
-        neutral = inner.constant(identity(fn, dtype), op.inits[0].type)
-        piece = _restricted(op, inner, chunks.ends(inner, c), [neutral])
+        start = inner.constant(neutral(fn, dtype), op.inits[0].type)
+        piece = _restricted(op, inner, chunks.ends(inner, c), [start])
         symbols = [*piece.symbols, c]
         piece.set_operands("symbols", symbols)
         _redirect(piece, number, partial, AffineMap((symbol(len(symbols) - 1),)))
@@ -209,8 +209,8 @@ class _Scan(Record):
         """All of a chunk combined."""
         dtype = dtype_of(self.op.outputs[0].type)
         own = e.alloc([], dtype, "own")
-        neutral = e.constant(identity(self.fn, dtype), self.op.inits[0].type)
-        piece = _restricted(self.op, e, ends, [neutral])
+        start = e.constant(neutral(self.fn, dtype), self.op.inits[0].type)
+        piece = _restricted(self.op, e, ends, [start])
         piece.iterators, piece.roles = ("reduction",), ("reduce",)
         _redirect(piece, 0, own, AffineMap(()))
         return e.load(own, [])
@@ -257,8 +257,8 @@ class _Columns:
             first = inner.mul(block, COLUMNS)
             count = inner.minimum(inner.sub(self.columns, first), COLUMNS)
             sums = inner.alloc([COLUMNS], self.dtype, "sums")
-            neutral = inner.constant(identity(self.fn, self.dtype), self.op.inits[0].type)
-            self._each(inner, count, lambda i, j: i.store(neutral, sums, [j]))
+            start = inner.constant(neutral(self.fn, self.dtype), self.op.inits[0].type)
+            self._each(inner, count, lambda i, j: i.store(start, sums, [j]))
             self._rows(inner, *self.strips.ends(inner, strip), first, count, sums)
             self._each(
                 inner, count, lambda i, j: i.store(i.load(sums, [j]), partial, [strip, i.add(first, j)])

@@ -34,6 +34,11 @@ def identity(fn: str, dtype: DType) -> bool | int | float:
             return _extreme(dtype, lowest=False)
 
 
+def neutral(fn: str, dtype: DType) -> bool | int | float:
+    """The value that changes nothing when combined by `fn`, not even the sign of a zero."""
+    return -0.0 if fn == "add" and dtype.is_float else identity(fn, dtype)
+
+
 def _extreme(dtype: DType, lowest: bool) -> bool | int | float:
     if dtype.is_float:
         return float("-inf") if lowest else float("inf")
@@ -161,7 +166,7 @@ def scan(op: tensor.Scan, elements: Elements, ref: Value, at: Builder) -> None:
     running = _running_dtype(op.fn, dtype)
     extents = _extents(op.value, elements, at)
     target = _wide(ref, running, at)
-    init = at.value(arith.Constant.of(identity(op.fn, running), running))
+    init = at.value(arith.Constant.of(neutral(op.fn, running), running))
     apply_over(
         at,
         extents,

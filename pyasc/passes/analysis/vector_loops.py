@@ -8,14 +8,13 @@ from itertools import pairwise
 
 from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import arith, func, mem, scf, vec
-from pyasc.ir.dtypes import DType
 from pyasc.ir.record import Record
 from pyasc.ir.types import RefType, VectorType, dtype_of
 from pyasc.passes.analysis.affine import integer_of
 from pyasc.passes.analysis.costs import SLOW, TRANSCENDENTAL, TRANSCENDENTAL_COST
 from pyasc.passes.analysis.effects import is_local, root_of
 from pyasc.passes.analysis.emit import Emitter
-from pyasc.passes.analysis.tensor_kernels import identity
+from pyasc.passes.analysis.tensor_kernels import neutral
 from pyasc.passes.analysis.vector_emit import Memory, Part, VectorBody
 from pyasc.passes.analysis.vector_plan import VectorPlan
 
@@ -291,7 +290,7 @@ class LoopWriter:
         type_ = VectorType(self.plan.lanes, dtype_of(init.type))
         if self.loop.kind == "scan":
             return self.e.value(vec.Splat(value=init, types=[type_]))
-        return self.e.constant(_neutral(accumulator.fn, type_.dtype), type_)
+        return self.e.constant(neutral(accumulator.fn, type_.dtype), type_)
 
     def _join(self, number: int, running: Sequence[Value]) -> Value:
         """The parts of a running value as one vector: neighbours first."""
@@ -314,11 +313,6 @@ class LoopWriter:
             old.replace_uses(new)
         self.loop.drop()
         self.loop.unlink()
-
-
-def _neutral(fn: str, dtype: DType) -> bool | int | float:
-    """The value that changes nothing when combined by `fn`, not even the sign of a zero."""
-    return -0.0 if fn == "add" and dtype.is_float else identity(fn, dtype)
 
 
 def _flat(groups: Sequence[Sequence[Value]]) -> list[Value]:

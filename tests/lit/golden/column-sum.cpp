@@ -24,11 +24,11 @@ static void column_sum_loop(void* data, int64_t begin, int64_t end) {
     alignas(64) float sums[2048];
     const int64_t whole = t_4 & -16;
     for (int64_t j = 0; j < whole; j += 16) {
-      pa_store(&sums[j], pa_broadcast<pa_vec<float, 16>>(0.0f));
+      pa_store(&sums[j], pa_broadcast<pa_vec<float, 16>>(-0.0f));
     }
     for (int64_t j_1 = whole; j_1 < t_4; j_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(t_4 - j_1, 16);
-      pa_store(&sums[j_1], pa_broadcast<pa_vec<float, 16>>(0.0f), count);
+      pa_store(&sums[j_1], pa_broadcast<pa_vec<float, 16>>(-0.0f), count);
     }
     const int64_t t_5 = t_2 * 256;
     const int64_t t_6 = pa_pymin<int64_t>(t_5 + 256, M);

@@ -37,7 +37,7 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
       const pa_vec<float, 16> t_6 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i_1], count), total_4);
       total_4 = t_6;
     }
-    const float t_7 = pa_reduce<pa_op_add>(total_4) + 0.0f;
+    const float t_7 = pa_reduce<pa_op_add>(total_4);
     pa_await(&before[chunk_1 * 2 + 1]);
     const float t_8 = before[chunk_1 * 2];
     const int64_t t_9 = chunk_1 + 1;

@@ -84,7 +84,7 @@ private:
     __aicore__ inline void Begin(int64_t width)
     {
         LocalTensor<float> carry = carryBuf.Get<float>();
-        Duplicate(carry, 0.0f, width);
+        Duplicate(carry, -0.0f, width);
         PipeBarrier<PIPE_V>();
     }
 

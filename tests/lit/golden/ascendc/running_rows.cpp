@@ -82,7 +82,7 @@ private:
     {
         LocalTensor<float> carry = carryBuf.Get<float>();
         PipeBarrier<PIPE_V>();
-        Duplicate(carry, 0.0f, 1);
+        Duplicate(carry, -0.0f, 1);
     }
 
     __aicore__ inline void CopyIn(int64_t row, int64_t column, int64_t count)
