@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pyasc.frontend import control, joins, numeric
 from pyasc.frontend.emit import drop_block
 from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN, LoopScope
-from pyasc.frontend.joins import JoinType, convert, join_type, join_types, name_value
+from pyasc.frontend.joins import JoinType, convert, join_type, join_types, meeting_type, name_value
 from pyasc.frontend.liveness import find_break
 from pyasc.frontend.promotion import NumberType, promote
 from pyasc.frontend.values import (
@@ -61,13 +61,9 @@ def scope(v: Visitor, node: Loop, number: int, watched: Sequence[str] = ()) -> I
 
 def type_at_breaks(v: Visitor, name: str, at_breaks: Sequence[Mapping[str, Val | None]]) -> JoinType | None:
     """The type of a name with which a loop is left by `break`; None unless it is a number at each of them."""
-    found: JoinType | None = None
-    for values in at_breaks:
-        value = values.get(name)
-        if value is None or not is_number(value):
-            return None
-        found = join_type(v, value) if found is None else join_types(found, join_type(v, value))
-    return found
+    found = [values.get(name) for values in at_breaks]
+    numbers = [value for value in found if value is not None and is_number(value)]
+    return meeting_type(v, *numbers) if numbers and len(numbers) == len(found) else None
 
 
 def end_iteration(v: Visitor) -> None:
@@ -127,6 +123,7 @@ class Carried:
         self.flags = self._flag_names() if flags else []
         self.entry = {name: self._entry(name) for name in [*self.flags, *self.names]}
         self.numbers: dict[str, JoinType] = {}
+        self.guesses: dict[str, str] = {}
         self.slots: dict[str, Slot] = {}
         self.broken: dict[str, Conflict] = {}
         self.late: dict[str, JoinType] = {}
@@ -170,6 +167,10 @@ class Carried:
                 found = join_type(self.v, value)
                 memory = known.get(name)
                 self.numbers[name] = join_types(found, memory) if isinstance(memory, JoinType) else found
+                if isinstance(value, Scalar) and value.guess:
+                    self.guesses[name] = value.guess
+                elif isinstance(value, Const) and name[0] != "%":
+                    self.guesses[name] = f"{name} {self.number}"
             elif isinstance(value, Tensor):
                 self.slots[name] = Slot(value, self._alloc(value))
         if self.parallel:
@@ -276,6 +277,8 @@ class Carried:
         env = self.v.frame.env
         for (name, type_), arg in zip(self.numbers.items(), args, strict=True):
             value = type_.scalar(arg)
+            if value.weak and name in self.guesses:
+                value = Scalar(value.value, True, guess=self.guesses[name])
             name_value(value, name)
             env.set(name, value)
         for name, slot in (self.slots | self.late_slots).items():
@@ -371,9 +374,28 @@ class Carried:
         found = join_types(assumed, join_type(self.v, final))
         if tested is not None:
             found = join_types(found, join_type(self.v, tested))
-        self.v.header_types[(self.v.frame.key, self.node)][name] = found
-        self.numbers[name] = found
-        return found != assumed
+        changed = found != assumed
+        if name in self.guesses and self._is_refuted(name, found):
+            found, changed = (found if found.number.weak else assumed), True
+        known = self.v.header_types.setdefault((self.v.frame.key, self.node), {})
+        known[name] = self.numbers[name] = found
+        return changed
+
+    def _is_refuted(self, name: str, found: JoinType) -> bool:
+        """Whether a variable was taken for one of the type of what it meets, and is a Python number after all."""
+        v, guess = self.v, self.guesses[name]
+        if found.number.weak:
+            del self.guesses[name]
+            refuted = guess in v.trusted_guesses
+        elif joins.holds(v, found.number.dtype, self.entry[name]):
+            return False
+        else:
+            del self.guesses[name]
+            refuted = True
+        if refuted:
+            # What loops inside have found rests on it.
+            v.header_types.clear()
+        return refuted
 
     def _absorb_tensor(self, name: str, final: Val) -> bool:
         slot = self.slots[name]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from pyasc.frontend import joins, numeric
 from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN
-from pyasc.frontend.joins import Branches, Side, join_type, join_types
+from pyasc.frontend.joins import Branches, Side, meeting_type
 from pyasc.frontend.values import (
     FALSE,
     NONE,
@@ -150,7 +150,7 @@ def lazily(
     a, b = values
     branches = Branches(condition, *sides, v.emit.builder.loc)
     named = _named_in_sides(v, branches)
-    results = [(join_types(join_type(v, x), join_type(v, y)), x, y) for _, x, y in named]
+    results = [(meeting_type(v, x, y), x, y) for _, x, y in named]
     if not same(a, b):
         if not (is_number(a) and is_number(b)):
             raise v.error(
@@ -159,7 +159,7 @@ def lazily(
                 f"a choice at run time between {numeric.describe(a)} and {numeric.describe(b)}",
                 hint="both sides must be numbers; use asc.where to choose between arrays",
             )
-        results.append((join_types(join_type(v, a), join_type(v, b)), a, b))
+        results.append((meeting_type(v, a, b), a, b))
     found = [
         type_.scalar(value)
         for (type_, _, _), value in zip(results, joins.emit_if(v, branches, results), strict=True)

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from pyasc.frontend import arithmetic, numeric, promotion
-from pyasc.frontend.emit import bounds
+from pyasc.frontend import arithmetic, numeric
 from pyasc.frontend.numeric import apply, operand, promoted
 from pyasc.frontend.values import Const, Scalar, SizeVal, Tuple, Val, is_array, is_number
 from pyasc.frontend.visitor import Visitor
@@ -143,47 +142,6 @@ _OTHERS: dict[str, Callable[..., Val]] = {
     "fabs": lambda v, value: absolute(v, _as_float(v, value)),
 }
 """Functions that are no row of the number table."""
-
-
-def smallest_or_largest(v: Visitor, name: str, args: Sequence[Val]) -> Val:
-    """Builtin `min` or `max` of several numbers: the first one unless a later one is smaller (larger)."""
-    result = args[0]
-    for each in args[1:]:
-        result = _pair(v, name, result, each)
-    return result
-
-
-def _pair(v: Visitor, name: str, a: Val, b: Val) -> Val:
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Const(min(a.value, b.value) if name == "min" else max(a.value, b.value))
-    if isinstance(a, SizeVal) or isinstance(b, SizeVal):
-        left, right = numeric.size_polynomial(a), numeric.size_polynomial(b)
-        difference = (left - right).as_constant if left is not None and right is not None else None
-        if difference is not None:
-            return a if (difference <= 0) == (name == "min") else b
-    first, second = operand(v, a), operand(v, b)
-    number = promoted(v, (first, second))
-    if not (is_number(first) and is_number(second)):
-        raise v.error(
-            None,
-            "PA0405",
-            f"`{name}` of arrays",
-            hint=f"use asc.{name}imum for each element, or asc.{name} over an axis",
-        )
-    return apply(v, f"py{name}", [_within(v, each, number) for each in (first, second)], number)
-
-
-def _within(v: Visitor, value: Val, number: promotion.NumberType) -> Val:
-    """A run-time int as the nearest number of a narrower type, so that it stays on its side of the others."""
-    if number.weak or not number.dtype.is_integer or not isinstance(value, Scalar):
-        return value
-    if not value.weak or value.dtype is not dtypes.i64 or number.dtype is dtypes.i64:
-        return value
-    low, high = bounds(number.dtype)
-    found = v.emit.fn("maximum", value.value, v.emit.constant(low, dtypes.i64))
-    if high < bounds(dtypes.i64)[1]:
-        found = v.emit.fn("minimum", found, v.emit.constant(high, dtypes.i64))
-    return Scalar(found, weak=True)
 
 
 def absolute(v: Visitor, value: Val) -> Val:

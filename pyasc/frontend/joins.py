@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from pyasc.frontend import numeric
+from pyasc.frontend.emit import convert_number, fits
 from pyasc.frontend.frames import RESULT
-from pyasc.frontend.promotion import NumberType, promote
+from pyasc.frontend.promotion import WEAK_INT, NumberType, promote
 from pyasc.frontend.sharing import has_other_name
 from pyasc.frontend.values import (
     FALSE,
     Array,
     Conflict,
+    Const,
     Deferred,
     Poison,
     Scalar,
@@ -28,7 +32,7 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Block, Operation, Region, Value
 from pyasc.ir.dialects import arith, mem, scf, tensor
-from pyasc.ir.dtypes import DType
+from pyasc.ir.dtypes import DType, i64
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim
@@ -78,6 +82,48 @@ def join_types(a: JoinType, b: JoinType) -> JoinType:
         wide = next(t.number for t in (a, b) if t.rounds_to)
         return JoinType(wide, rounds_to)
     return JoinType(number)
+
+
+def meeting_type(v: Visitor, *values: Val) -> JoinType:
+    """The type of a number that is one of several as they are, with nothing computed.
+
+    A Python number that the type of the others does not hold stays one, and the others become Python numbers too.
+    """
+    types = [join_type(v, each) for each in values]
+    found = reduce(join_types, types)
+    if found.rounds_to is not None or found.number.weak:
+        return found
+    for value, type_ in zip(values, types, strict=True):
+        if type_.number.weak and not holds(v, found.number.dtype, value):
+            return JoinType(numeric.weak_float(v) if found.number.dtype.is_float else WEAK_INT)
+    return found
+
+
+def holds(v: Visitor, dtype: DType, value: Val) -> bool:
+    """Whether a type certainly has the very number that a Python number is.
+
+    A run-time int is rounded once where it meets float32, as documented.
+    """
+    match value:
+        case Scalar(guess=str(guess)) if guess:
+            v.trusted_guesses.add(guess)
+            return True
+        case Const(value=bool()):
+            return True
+        case Const(value=int(number)) if dtype.is_integer:
+            return fits(number, dtype) or not fits(number, i64)
+        case Const(value=int() | float() as number):
+            return dtype.bits >= numeric.weak_float(v).dtype.bits or _is_exact(number, dtype)
+        case Scalar() if value.dtype.is_bool:
+            return True
+        case Scalar() if value.dtype.is_float:
+            return dtype.bits >= value.dtype.bits
+        case _:
+            return dtype.bits == 64 if dtype.is_integer else dtype.bits >= 32
+
+
+def _is_exact(number: float, dtype: DType) -> bool:
+    return math.isnan(number) or convert_number(number, dtype) == number
 
 
 def convert(v: Visitor, value: Val, type_: JoinType) -> Value:
@@ -174,7 +220,7 @@ def _merge(v: Visitor, name: str, a: Val, b: Val, branches: Branches, holder: st
         if isinstance(value, Conflict):
             return value
     if is_number(a) and is_number(b):
-        branches.results.append((name, join_types(join_type(v, a), join_type(v, b)), a, b))
+        branches.results.append((name, meeting_type(v, a, b), a, b))
         return None
     if is_array(a) and is_array(b):
         return _merge_arrays(v, holder or name, a, b, branches)

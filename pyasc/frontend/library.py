@@ -21,6 +21,7 @@ from pyasc.frontend import (
 )
 from pyasc.frontend.arithmetic import BINARY
 from pyasc.frontend.composed import call_composed
+from pyasc.frontend.extremes import smallest_or_largest
 from pyasc.frontend.iteration import sequence
 from pyasc.frontend.math_module import MATH
 from pyasc.frontend.sharing import need_buffers
@@ -132,7 +133,7 @@ def _extreme(name: str) -> Lowering:
             raise v.error(
                 None, "PA0402", f"`{name}` of one number", hint="give it two, or a tuple or an array"
             )
-        return elementwise.smallest_or_largest(v, name, items)
+        return smallest_or_largest(v, name, items)
 
     return lowering
 

@@ -33,7 +33,7 @@ from pyasc.ir.diagnostics import Diagnostic
 from pyasc.ir.dialects import arith, mem, py, tensor
 from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim, SizeExpr, lift, simplify
-from pyasc.ir.types import RefType, ScalarType, TensorType
+from pyasc.ir.types import RefType, ScalarType, TensorType, dtype_of
 from pyasc.language.math import Elementwise
 
 _GREATEST_FLOAT = int(sys.float_info.max)
@@ -137,6 +137,8 @@ def scalar(v: Visitor, value: Val, dtype: DType, wraps: bool = False) -> Value:
             return v.emit.constant(number, dtype)
         case SizeVal(expr=expr):
             return v.emit.cast(v.emit.size(expr), dtype)
+        case Scalar(narrow=Value() as found) if dtype_of(found.type) is dtype and not v.options.debug:
+            return found
         case Scalar(value=found, rounds_to=rounded):
             if rounded is not None and dtype is not dtypes.f32:
                 found = v.emit.cast(found, rounded)

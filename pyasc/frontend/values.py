@@ -43,11 +43,15 @@ class Scalar(Record):
     """A run-time number. A weak one behaves as a Python number in promotion.
 
     `rounds_to` marks a float16 or bfloat16 accumulation that is carried in float32 and rounded when it is read.
+    `narrow` is the same number as computed in the narrower type of an operand, for those who want that type.
+    `guess` names a loop's variable whose type is looked for: it may turn out to have the type of what it meets.
     """
 
     value: Value
     weak: bool = False
     rounds_to: DType | None = None
+    narrow: Value | None = None
+    guess: str = ""
 
     @property
     def dtype(self) -> DType:

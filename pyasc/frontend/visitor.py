@@ -89,6 +89,7 @@ class Visitor:
         self.sizes: dict[str, None] = {}
         self.written: set[Value] = set()
         self.header_types: dict[tuple[object, ...], dict[str, object]] = {}
+        self.trusted_guesses: set[str] = set()
         self.float_bits = 32
         self.serial = 0
         self.mutates = False

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 from pyasc.frontend import arithmetic, numeric, shapes, views
 from pyasc.frontend.composed import call_composed
-from pyasc.frontend.elementwise import smallest_or_largest, table_function
+from pyasc.frontend.elementwise import table_function
+from pyasc.frontend.extremes import smallest_or_largest
 from pyasc.frontend.reductions import axes_of
 from pyasc.frontend.values import FALSE, MINUS_ONE, NONE, ONE, TRUE, ZERO, Const, Slice, Tensor, Tuple, Val
 from pyasc.frontend.visitor import Visitor

@@ -38,6 +38,7 @@ _SHORT = {
     "PROGRAMS": "kernels/test_language_programs.py",
     "TENSORS": "kernels/test_language_tensors.py",
     "FUNCTIONS": "kernels/test_language_functions.py",
+    "MEETING": "kernels/test_meeting_numbers.py",
     "MATH": "kernels/test_math_module.py",
     "SIZES": "kernels/test_sizes_at_launch.py",
     "OPTIONS": "kernels/test_options.py",
@@ -197,8 +198,9 @@ ROWS: tuple[Row, ...] = (
         "PROGRAMS::test_on_the_model",
     ),
     row("A name that is an int", "PUBLIC::test_variables_set_in_branches_and_loops CONTROL::test_as_python"),
+    row("A Python number that meets", "MEETING::test_as_in_python", "MEETING::test_on_the_model"),
     row(
-        "One that has no value",
+        "A name that has no value",
         "DIAGNOSTICS::test_unset_on_one_side DIAGNOSTICS::test_unset_after_a_jump "
         "kernels/test_names_set_by_breaks.py::test_refused_with_the_path",
         "kernels/test_names_set_by_breaks.py::test_as_in_python",

@@ -44,7 +44,7 @@ def a_builtin_sum_keeps_the_type_of_elements(x: asc.int8[3]):
 
 @on((BYTES, 300), (BYTES, -300), (BYTES, 7))
 def an_int_beyond_the_elements_stays_on_its_side(x: asc.int8[3], n: int):
-    return min(x[0], max(n, 0)), max(x[0], min(n, 0)), min(max(n, 0), x[1])
+    return int(min(x[0], max(n, 0))), int(max(x[0], min(n, 0))), int(min(max(n, 0), x[1])), int(max(n, x[2]))
 
 
 @on((np.float32([-INF, -0.0, 4.0, 2.0]),))

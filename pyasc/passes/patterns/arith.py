@@ -80,7 +80,25 @@ def simplify_cast(op: Operation, rewriter: Rewriter) -> bool:
         rewriter.push(inner)
         rewriter.changed(op)
         return True
-    return fold_constants(op, rewriter)
+    return _cast_choice(op, rewriter) or fold_constants(op, rewriter)
+
+
+def _cast_choice(op: arith.Cast, rewriter: Rewriter) -> bool:
+    """A choice that is narrowed to the type one of its sides was widened from is a choice in that type."""
+    choice = _made("select", op.value)
+    if choice is None:
+        return False
+    narrow = op.result.type
+    condition, *sides = choice.args
+    if not any(isinstance(s.op, arith.Cast) and s.op.value.type == narrow for s in sides):
+        return False
+    if not holds_all(dtype_of(op.value.type), dtype_of(narrow)):
+        return False
+    chosen = [rewriter.value_before(op, arith.Cast(value=side, types=[narrow])) for side in sides]
+    rewriter.replace(
+        op, [rewriter.value_before(op, arith.Elementwise(fn="select", args=[condition, *chosen]))]
+    )
+    return True
 
 
 def _one_cast_does(source: Value, middle: Value, target: Value) -> bool:
