@@ -374,28 +374,30 @@ class Carried:
         found = join_types(assumed, join_type(self.v, final))
         if tested is not None:
             found = join_types(found, join_type(self.v, tested))
-        changed = found != assumed
-        if name in self.guesses and self._is_refuted(name, found):
-            found, changed = (found if found.number.weak else assumed), True
+        if self._stays_as_it_is(name, found):
+            found = joins.python_number(self.v, found)
+        changed = found != assumed or self._is_refuted(name, found)
         known = self.v.header_types.setdefault((self.v.frame.key, self.node), {})
         known[name] = self.numbers[name] = found
         return changed
 
+    def _stays_as_it_is(self, name: str, found: JoinType) -> bool:
+        """Whether a Python number before the loop is one behind it, too: one that a sum starts from meets the terms."""
+        if found.rounds_to is not None or found.number.weak or is_reduction(self.node, name):
+            return False
+        entry = self.entry[name]
+        weak = join_type(self.v, entry).number.weak
+        return weak and not joins.holds(self.v, found.number.dtype, entry)
+
     def _is_refuted(self, name: str, found: JoinType) -> bool:
         """Whether a variable was taken for one of the type of what it meets, and is a Python number after all."""
-        v, guess = self.v, self.guesses[name]
-        if found.number.weak:
-            del self.guesses[name]
-            refuted = guess in v.trusted_guesses
-        elif joins.holds(v, found.number.dtype, self.entry[name]):
+        if not found.number.weak or name not in self.guesses:
             return False
-        else:
-            del self.guesses[name]
-            refuted = True
-        if refuted:
-            # What loops inside have found rests on it.
-            v.header_types.clear()
-        return refuted
+        if self.guesses.pop(name) not in self.v.trusted_guesses:
+            return False
+        # What loops inside have found rests on it.
+        self.v.header_types.clear()
+        return True
 
     def _absorb_tensor(self, name: str, final: Val) -> bool:
         slot = self.slots[name]

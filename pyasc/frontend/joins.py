@@ -95,8 +95,13 @@ def meeting_type(v: Visitor, *values: Val) -> JoinType:
         return found
     for value, type_ in zip(values, types, strict=True):
         if type_.number.weak and not holds(v, found.number.dtype, value):
-            return JoinType(numeric.weak_float(v) if found.number.dtype.is_float else WEAK_INT)
+            return python_number(v, found)
     return found
+
+
+def python_number(v: Visitor, type_: JoinType) -> JoinType:
+    """The type of a Python number of the same kind."""
+    return JoinType(numeric.weak_float(v) if type_.number.dtype.is_float else WEAK_INT)
 
 
 def holds(v: Visitor, dtype: DType, value: Val) -> bool:

@@ -108,6 +108,27 @@ def by_return(x: asc.tensor, y: asc.tensor, n: asc.tensor, c: int):
         y[i] = first(i)
 
 
+def one_behind(x: asc.tensor, y: asc.tensor, n: asc.tensor, c: int):
+    for i in range(x.shape[0]):
+        y[i] = n
+        n = x[i]
+
+
+def last(x: asc.tensor, y: asc.tensor, n: asc.tensor, c: int):
+    m = n
+    for i in range(c):
+        m = x[i % 7]
+    y[0] = m
+
+
+def counted_down(x: asc.tensor, y: asc.tensor, n: asc.tensor, c: int):
+    k = 0
+    while n != x[k]:
+        y[k] = n
+        n = x[k + 1]
+        k += 1
+
+
 KERNELS = (
     by_branch,
     by_choice,
@@ -121,6 +142,9 @@ KERNELS = (
     nested,
     by_break,
     by_return,
+    one_behind,
+    last,
+    counted_down,
 )
 NUMBERS = {
     "int8": (1000, -70000, 5),
