@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -21,6 +21,7 @@ from pyasc.frontend.values import (
     Deferred,
     Poison,
     Scalar,
+    SizeVal,
     Tensor,
     Tuple,
     Unset,
@@ -32,7 +33,7 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir.core import Block, Operation, Region, Value
 from pyasc.ir.dialects import arith, mem, scf, tensor
-from pyasc.ir.dtypes import DType, i64
+from pyasc.ir.dtypes import DType, i64, u64
 from pyasc.ir.location import Location
 from pyasc.ir.record import Record
 from pyasc.ir.sizes import Dim
@@ -93,10 +94,21 @@ def meeting_type(v: Visitor, *values: Val) -> JoinType:
     found = reduce(join_types, types)
     if found.rounds_to is not None or found.number.weak:
         return found
+    wide = found
     for value, type_ in zip(values, types, strict=True):
         if type_.number.weak and not holds(v, found.number.dtype, value):
-            return python_number(v, found)
-    return found
+            wide = python_number(v, found)
+    if _loses_integers(wide, types):
+        kinds = " and ".join(dict.fromkeys(map(numeric.describe, values)))
+        hint = "convert one of them, as in asc.int64(...)"
+        raise v.error(None, "PA0305", f"a choice at run time between {kinds}: no type holds both", hint=hint)
+    return wide
+
+
+def _loses_integers(type_: JoinType, types: Sequence[JoinType]) -> bool:
+    """Whether integers, of 64 bits with a sign and without, meet in a type that does not have all of them."""
+    dtypes = {each.number.dtype for each in types if each.number.dtype.is_integer}
+    return len(dtypes) > 1 and u64 in dtypes and type_.number.dtype is not u64
 
 
 def python_number(v: Visitor, type_: JoinType) -> JoinType:
@@ -124,7 +136,8 @@ def holds(v: Visitor, dtype: DType, value: Val) -> bool:
         case Scalar() if value.dtype.is_float:
             return dtype.bits >= value.dtype.bits
         case _:
-            return dtype.bits == 64 if dtype.is_integer else dtype.bits >= 32
+            signed = isinstance(value, SizeVal) or dtype is not u64
+            return dtype.bits == 64 and signed if dtype.is_integer else dtype.bits >= 32
 
 
 def _is_exact(number: float, dtype: DType) -> bool:

@@ -231,6 +231,18 @@ def k(x: asc.float32[4], y: asc.float32[4], n: int):
 #       ^ PA0305: a choice at run time between float32 array of 1 dimension and float32 array of 1 dimension
     z[0] = 1.0
 
+#: integers of 64 bits with a sign and without
+@asc.kernel
+def k(x: asc.int64[4], y: asc.uint64[4]):
+    x[0] = max(x[1], y[0])
+#          ^ PA0305: a choice at run time between int64 and uint64: no type holds both
+
+#: an int that may be negative, and unsigned elements of 64 bits
+@asc.kernel
+def k(x: asc.int64[4], y: asc.uint64[4], n: int):
+    x[0] = n if x[1] else y[0]
+#          ^ PA0305: a choice at run time between int and uint64: no type holds both
+
 #: None on one path
 @asc.kernel
 def k(x: asc.float32[4], n: int):
