@@ -59,7 +59,13 @@ _FEW_CORES: dict[int, tuple[tuple[int, tuple[int, ...]], ...]] = {
         (1, (3, TILE + 1)),
         (1, (TILE + 1, 3)),
     ),
-    3: ((2, (130, 600, 257)), (1, (17, 2100, 17))),
+    3: (
+        (2, (130, 600, 257)),
+        (1, (17, 2100, 17)),
+        (1, (TILE + 1, 3, 3)),
+        (1, (3, TILE + 1, 3)),
+        (1, (3, 3, TILE + 1)),
+    ),
 }
 """Launches on one or two cores, where tiles are full and there are several of them."""
 

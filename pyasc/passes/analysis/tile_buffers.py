@@ -28,6 +28,11 @@ class Slot:
     owner: Register | None = None
     free_at: int = -1
 
+    @property
+    def bytes(self) -> float:
+        """Bytes an element takes: a mask is a bit."""
+        return 1 / 8 if self.kind == "mask" else self.width
+
 
 @dataclass
 class Assignment:

@@ -177,11 +177,7 @@ def _working(at: Builder, total: Value, unit: int, most: int) -> Value:
 
 def bytes_an_element(assignment: Assignment, depth: Mapping[str, int]) -> float:
     """On-chip bytes that one element of a full tile takes, all its buffers together."""
-    return sum(
-        0.125 if slot.kind == "mask" else slot.width * depth.get(slot.kind, 1)
-        for slot in assignment.slots
-        if slot.cover == "full"
-    )
+    return sum(slot.bytes * depth.get(slot.kind, 1) for slot in assignment.slots if slot.cover == "full")
 
 
 def block_losses(assignment: Assignment) -> int:

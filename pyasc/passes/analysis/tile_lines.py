@@ -117,7 +117,7 @@ class Lines:
         each = bytes_an_element(Assignment(slots), self.depths) or 1
         for slot in slots:
             if slot.cover in self.wide:
-                each += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
+                each += slot.bytes * width_of(slot.cover) * self.depths.get(slot.kind, 1)
         each += max((gather_bytes(sweep.program.instructions) for sweep in self.program.sweeps), default=0)
         fitting = int(self.free / each) // 256 * 256
         if fitting < 256:

@@ -90,7 +90,7 @@ class RowTiles:
     def _bytes(self, *covers: str) -> float:
         """What one element of each buffer takes that covers so much of a tile."""
         slots = [slot for slot in self.assignment.slots if slot.cover in covers]
-        return sum((slot.width or 1 / 8) * width_of(slot.cover) * self._depth(slot) for slot in slots)
+        return sum(slot.bytes * width_of(slot.cover) * self._depth(slot) for slot in slots)
 
     def _depth(self, slot: Slot) -> int:
         return 1 if slot in self.lasting else self.depths.get(slot.kind, 1)

@@ -239,7 +239,7 @@ class Strided:
         total = bytes_an_element(self.assignment, self.depths)
         for slot in self.assignment.slots:
             if slot.cover != FULL:
-                total += slot.width * width_of(slot.cover) * self.depths.get(slot.kind, 1)
+                total += slot.bytes * width_of(slot.cover) * self.depths.get(slot.kind, 1)
         total += sum(slot.width for planes in self.planes.values() for slot in planes.slots)
         return total + gather_bytes(self.builder.program.instructions)
 
