@@ -107,11 +107,15 @@ class Semantics:
     """The functions that a rewritten program calls, for one type of floats: `float` or `np.float32`.
 
     `kept` is what becomes of an int that an operation gives: `wrap` at run time, `exact` where it is a constant.
+    `nan_sign` is the sign that a NaN has for `copysign`, in place of its own, which is not defined.
     """
 
-    def __init__(self, real: type[Any], kept: Callable[[int], int] = wrap) -> None:
+    def __init__(
+        self, real: type[Any], kept: Callable[[int], int] = wrap, nan_sign: float | None = None
+    ) -> None:
         self.real = real
         self.kept = kept
+        self.nan_sign = nan_sign
 
     def as_real(self, value: Number) -> Number:
         """A number as a float, rounded once; one that is too large becomes an infinity."""
@@ -199,10 +203,15 @@ class Semantics:
 
         return call
 
+    def copysign(self, size: Any, sign: Any) -> Any:
+        """NumPy's `copysign`."""
+        is_undefined = self.nan_sign is not None and np.isnan(sign)
+        return np.copysign(size, self.nan_sign if is_undefined else sign)
+
     def namespace(self) -> dict[str, Any]:
         """The globals of a rewritten program."""
         table = self.real_function
-        shared: dict[str, Any] = {"sqrt": table(np.sqrt), "copysign": table(np.copysign)}
+        shared: dict[str, Any] = {"sqrt": table(np.sqrt), "copysign": table(self.copysign)}
         tests = {name: getattr(math, name) for name in ("isnan", "isinf", "isfinite")}
         whole = {
             name: functools.partial(self.integral, getattr(np, name)) for name in ("floor", "ceil", "trunc")
@@ -278,14 +287,16 @@ def _call(function: str, *args: ast.expr) -> ast.expr:
     return ast.Call(callee, list(args), [])
 
 
-def reference(text: str, real: type[Any], kept: Callable[[int], int] = wrap) -> Callable[..., Any]:
-    """The function `k` of a scalar program, as CPython runs it; `kept` as for `Semantics`."""
+def reference(
+    text: str, real: type[Any], kept: Callable[[int], int] = wrap, nan_sign: float | None = None
+) -> Callable[..., Any]:
+    """The function `k` of a scalar program, as CPython runs it; `kept` and `nan_sign` as for `Semantics`."""
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in tree.body:
         assert isinstance(function, ast.FunctionDef)
         for argument in function.args.args:
             argument.annotation = None
-    names = {**Semantics(real, kept).namespace(), "_ast": ast}
+    names = {**Semantics(real, kept, nan_sign).namespace(), "_ast": ast}
     exec(compile(ast.fix_missing_locations(_Operators().visit(tree)), "<program>", "exec"), names)
     return names["k"]
