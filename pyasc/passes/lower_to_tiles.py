@@ -62,7 +62,7 @@ from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.split_checks import only_tells_which
 from pyasc.passes.analysis.structured import combining_function
-from pyasc.passes.analysis.tile_legalise import TAKES_CALLS, NotVector, refuse
+from pyasc.passes.analysis.tile_legalise import ANYWHERE, TAKES_CALLS, NotVector, refuse
 from pyasc.passes.analysis.tile_phase import bytes_for_bools, lower_phase, product_of
 from pyasc.passes.analysis.tile_products import lower_products
 from pyasc.passes.analysis.tile_scan_columns import lower_scanned_columns, scans_rows
@@ -427,9 +427,9 @@ def _python_extremes(work: Operation) -> list[tuple[Location, str]]:
 def _remark(context: Context, work: Operation, error: NotVector) -> None:
     (diagnostic,) = error.diagnostics
     reason = diagnostic.message.removeprefix("not lowered to Ascend C: ")
-    context.remark(
-        diagnostic.loc if diagnostic.loc.known else work.loc, f"runs on the scalar unit: {reason}", HINT
-    )
+    loc = diagnostic.loc if diagnostic.loc.known else work.loc
+    hint = HINT if diagnostic.hint == ANYWHERE else diagnostic.hint
+    context.remark(loc, f"runs on the scalar unit: {reason}", hint)
 
 
 def _number(phases: Sequence[Phase], symbol: str) -> None:

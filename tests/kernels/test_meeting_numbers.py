@@ -235,6 +235,28 @@ def test_results_that_elements_hold_are_computed_in_their_type() -> None:
     assert "pa_vec<int64_t" not in clip_ints.source("cpu") + filled.source("cpu") + greatest.source("cpu")
 
 
+@asc.kernel
+def greatest_from(x: asc.int32[N], most: int):
+    for i in range(N):
+        most = max(most, x[i])
+    return most
+
+
+@asc.kernel
+def greatest_from_narrow(x: asc.int32[N], start: int):
+    most = asc.int32(start)
+    for i in range(N):
+        most = max(most, x[i])
+    return most
+
+
+def test_a_wide_running_value_says_how_to_make_it_narrow() -> None:
+    (remark,) = greatest_from.specialise(greatest_from.types_of(())).lowered("ascend").remarks[-1:]
+    assert "64 bits" in remark.message and "asc.int32(" in (remark.hint or "")
+    remarks = greatest_from_narrow.specialise(greatest_from_narrow.types_of(())).lowered("ascend").remarks
+    assert not [each for each in remarks if "scalar unit" in each.message]
+
+
 def test_clipping() -> None:
     x = np.arange(-40, 40, dtype=np.int32)
     y = np.zeros_like(x)

@@ -91,10 +91,10 @@ NO_SIZE = (
     "make it as long as a size of an array says, pass it as a parameter, or run it with asc.device('cpu')"
 )
 TAKES_CALLS = "a number beside the elements that takes vector calls of its own"
-_ANYWHERE = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
+ANYWHERE = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
 
 
-def refuse(reason: str, loc: Location = UNKNOWN, hint: str = _ANYWHERE) -> NotVector:
+def refuse(reason: str, loc: Location = UNKNOWN, hint: str = ANYWHERE) -> NotVector:
     """The exception for a line that is not lowered."""
     reason = reason.replace("``", "a temporary array")
     return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))

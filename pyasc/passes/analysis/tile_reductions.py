@@ -21,6 +21,9 @@ from pyasc.passes.analysis.tile_program import Operand, Register
 
 _IN_FLOAT = (bf16, i8, u8, i16)
 _TRUTHS = {"or": "maximum", "and": "minimum"}
+NARROW_START = (
+    "start from a number of the elements' type, such as asc.int32(0): the running value then has it too"
+)
 _PYTHON = {"pymax": "maximum", "pymin": "minimum"}
 
 
@@ -115,7 +118,7 @@ class RowReductions:
         interval = wide.intervals.known.get(element)
         ends = [] if interval is None else [integer_of(interval.low), integer_of(interval.high)]
         if interval is None or any(end is None or abs(end) > 1 << 16 for end in ends):
-            raise refuse("a reduction of integers of 64 bits", self.builder.legaliser.loc)
+            raise refuse("a reduction of integers of 64 bits", self.builder.legaliser.loc, NARROW_START)
         if fn == "add":
             _, extent = self.work.column_values(self.at, ()) if self.work.even else (None, None)
             if extent is None:
