@@ -14,6 +14,7 @@ from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.dialects import tensor
+from pyasc.ir.sizes import Dim
 from pyasc.ir.types import ScalarType, TensorType
 
 _ADD, _DIV, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.FloorDiv, ast.Mult))
@@ -104,6 +105,7 @@ def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
 
 def _einsum(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Tensor]) -> Val:
     number = numeric.promoted(v, tensors).dtype
+    terms, tensors = _without_repeated(v, terms, tensors)
     named = [(term, _others(terms, k) + output) for k, term in enumerate(terms)]
     if any(not set(term) <= set(needed) for term, needed in named):
         # What is summed before the product is summed in the product's type.
@@ -113,6 +115,34 @@ def _einsum(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Ten
         found, term = reduced[0]
         return found if not term else views.permuted(v, _tensor(v, found), [term.index(c) for c in output])
     return _product(v, reduced, output)
+
+
+def _without_repeated(
+    v: Visitor, terms: Sequence[str], arrays: Sequence[Tensor]
+) -> tuple[Sequence[str], Sequence[Tensor]]:
+    """The operands without axes of extent 1 of which the other one has more: they are repeated along those."""
+    repeated = [
+        [axis for axis, name in enumerate(term) if _is_repeated(name, array.shape[axis], terms, arrays)]
+        for term, array in zip(terms, arrays, strict=True)
+    ]
+    if any(len(gone) == len(term) for term, gone in zip(terms, repeated, strict=True)):
+        return terms, arrays
+    words = [
+        "".join(name for axis, name in enumerate(term) if axis not in gone)
+        for term, gone in zip(terms, repeated, strict=True)
+    ]
+    made = [
+        _tensor(v, reduce(v, "maximum", array, gone, False)) if gone else array
+        for array, gone in zip(arrays, repeated, strict=True)
+    ]
+    return words, made
+
+
+def _is_repeated(name: str, extent: Dim, terms: Sequence[str], arrays: Sequence[Tensor]) -> bool:
+    extents = [
+        array.shape[term.index(name)] for term, array in zip(terms, arrays, strict=True) if name in term
+    ]
+    return extent == 1 and any(each != 1 for each in extents)
 
 
 def _others(terms: Sequence[str], position: int) -> str:
