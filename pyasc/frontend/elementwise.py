@@ -36,6 +36,7 @@ def elementwise(v: Visitor, function: Elementwise, args: Sequence[Val]) -> Val:
             "PA0408",
             f"asc.{function.name} takes {numeric.plural(function.arity, 'argument')}, got {len(args)}",
         )
+    args = [_as_numpys(each) for each in args]
     if function.fn in _OPERATORS:
         return arithmetic.binary(v, _OPERATORS[function.fn], args[0], args[1])
     if function.fn in _COMPARISONS:
@@ -43,6 +44,13 @@ def elementwise(v: Visitor, function: Elementwise, args: Sequence[Val]) -> Val:
     if function.fn in _OTHERS:
         return _OTHERS[function.fn](v, *args)
     return table_function(v, function.fn, args)
+
+
+def _as_numpys(value: Val) -> Val:
+    """A bool as NumPy's, which real functions take to float16."""
+    if isinstance(value, Scalar) and value.weak and value.dtype.is_bool:
+        return Scalar(value.value)
+    return value
 
 
 def table_function(v: Visitor, fn: str, args: Sequence[Val]) -> Val:

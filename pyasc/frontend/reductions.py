@@ -234,9 +234,8 @@ def argmin(v: Visitor, array: Val, axis: Val = NONE, keepdims: Val = FALSE) -> V
 def _logical(v: Visitor, fn: str, array: Val, axis: Val, keepdims: Val) -> Val:
     value = _array(v, array)
     if value is None:
-        from pyasc.frontend.elementwise import to_bool
-
-        return to_bool(v, array)
+        found = numeric.truth(v, array)
+        return Const(found) if isinstance(found, bool) else Scalar(found)
     mask = Tensor(v.emit.nonzero(value.value))
     return reduce(v, fn, mask, axes_of(v, axis, len(value.shape)), known_bool(v, keepdims))
 

@@ -47,6 +47,12 @@ def an_int_beyond_the_elements_stays_on_its_side(x: asc.int8[3], n: int):
     return int(min(x[0], max(n, 0))), int(max(x[0], min(n, 0))), int(min(max(n, 0), x[1])), int(max(n, x[2]))
 
 
+@on((np.uint32([1, 2, 0]),), (np.uint32([0, 0, 0]),), (np.uint32([3, 1, 2]),))
+def functions_of_bools(x: asc.uint32[3]):
+    largest = np.any(np.max(x))
+    return np.rint(largest), np.sqrt(np.all(x[0])), np.exp(not x[1]), np.any(x[0] > 1), np.sqrt(x[0] > x[1])
+
+
 @on((np.float32([-INF, -0.0, 4.0, 2.0]),))
 def half_a_power(x: asc.float32[4]):
     return x**0.5, x[0] ** 0.5, x[1] ** 0.5, x[2] ** 0.5, x[3] ** 0.5
