@@ -185,8 +185,8 @@ def einsum(equation: str, *operands: Any) -> Any:
 def empty(shape: Any, dtype: Any = ...) -> Any:
     """An array with undefined contents."""
 
-def empty_like(array: Any) -> Any:
-    """Undefined contents in the shape and type of `array`."""
+def empty_like(array: Any, dtype: Any = ...) -> Any:
+    """Undefined contents in the shape and type of `array`, or of the type `dtype`."""
 
 def equal(x: Any, y: Any, /) -> Any:
     """x == y"""
@@ -224,8 +224,8 @@ def fmod(x: Any, y: Any, /) -> Any:
 def full(shape: Any, value: Any, dtype: Any = ...) -> Any:
     """An array that holds `value` everywhere; its type is that of the value (float32 for a Python float)."""
 
-def full_like(array: Any, value: Any) -> Any:
-    """`value` everywhere, in the shape and type of `array`."""
+def full_like(array: Any, value: Any, dtype: Any = ...) -> Any:
+    """`value` everywhere, in the shape and type of `array`, or of the type `dtype`."""
 
 def gelu(x: Any) -> Any:
     """The product of x and the normal distribution function: x * (1 + erf(x / sqrt(2))) / 2."""
@@ -326,8 +326,8 @@ def not_equal(x: Any, y: Any, /) -> Any:
 def ones(shape: Any, dtype: Any = ...) -> Any:
     """An array of ones."""
 
-def ones_like(array: Any) -> Any:
-    """Ones of the shape and type of `array`."""
+def ones_like(array: Any, dtype: Any = ...) -> Any:
+    """Ones of the shape and type of `array`, or of the type `dtype`."""
 
 def pad(array: Any, widths: Any, mode: str = ..., constant_values: Any = ...) -> Any:
     """The array with `widths` elements before and after each axis."""
@@ -452,8 +452,8 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 def zeros(shape: Any, dtype: Any = ...) -> Any:
     """An array of zeros."""
 
-def zeros_like(array: Any) -> Any:
-    """Zeros of the shape and type of `array`."""
+def zeros_like(array: Any, dtype: Any = ...) -> Any:
+    """Zeros of the shape and type of `array`, or of the type `dtype`."""
 
 e: float
 inf: float

@@ -71,33 +71,40 @@ def full(v: Visitor, shape: Val, value: Val, dtype: Val = NONE) -> Val:
     return filled(v, shape_list(v, shape), found, type_)
 
 
-def _like(v: Visitor, array: Val, value: Val) -> Val:
+def _like(v: Visitor, array: Val, value: Val, dtype: Val) -> Val:
     base = base_of(v, array)
-    sizes = [numeric.length(v, base, axis) for axis in range(len(base.shape))]
-    return filled(v, sizes, value, base.dtype)
+    return filled(v, _lengths(v, base), value, _type_like(v, base, dtype))
 
 
-def zeros_like(v: Visitor, array: Val) -> Val:
+def _lengths(v: Visitor, base: Array | Tensor) -> list[Val]:
+    return [numeric.length(v, base, axis) for axis in range(len(base.shape))]
+
+
+def _type_like(v: Visitor, base: Array | Tensor, dtype: Val) -> DType:
+    return base.dtype if dtype == NONE else element_type(v, dtype)
+
+
+def zeros_like(v: Visitor, array: Val, dtype: Val = NONE) -> Val:
     """`asc.zeros_like`."""
-    return _like(v, array, ZERO)
+    return _like(v, array, ZERO, dtype)
 
 
-def ones_like(v: Visitor, array: Val) -> Val:
+def ones_like(v: Visitor, array: Val, dtype: Val = NONE) -> Val:
     """`asc.ones_like`."""
-    return _like(v, array, ONE)
+    return _like(v, array, ONE, dtype)
 
 
-def full_like(v: Visitor, array: Val, value: Val) -> Val:
+def full_like(v: Visitor, array: Val, value: Val, dtype: Val = NONE) -> Val:
     """`asc.full_like`."""
-    return _like(v, array, numeric.operand(v, value))
+    return _like(v, array, numeric.operand(v, value), dtype)
 
 
-def empty_like(v: Visitor, array: Val) -> Val:
+def empty_like(v: Visitor, array: Val, dtype: Val = NONE) -> Val:
     """`asc.empty_like`."""
     from pyasc.frontend.memory import allocate
 
     base = base_of(v, array)
-    return allocate(v, [numeric.length(v, base, axis) for axis in range(len(base.shape))], base.dtype)
+    return allocate(v, _lengths(v, base), _type_like(v, base, dtype))
 
 
 def base_of(v: Visitor, array: Val) -> Array | Tensor:

@@ -96,32 +96,32 @@ def empty(shape: Shape, dtype: ElementType = float32) -> Any:
     return np.empty(shape, numpy_type(dtype))
 
 
-def zeros_like(array: Any) -> Any:
-    """Zeros of the shape and type of `array`."""
+def zeros_like(array: Any, dtype: ElementType | None = None) -> Any:
+    """Zeros of the shape and type of `array`, or of the type `dtype`."""
     import numpy as np
 
-    return np.zeros_like(array)
+    return np.zeros_like(array, None if dtype is None else numpy_type(dtype))
 
 
-def ones_like(array: Any) -> Any:
-    """Ones of the shape and type of `array`."""
+def ones_like(array: Any, dtype: ElementType | None = None) -> Any:
+    """Ones of the shape and type of `array`, or of the type `dtype`."""
     import numpy as np
 
-    return np.ones_like(array)
+    return np.ones_like(array, None if dtype is None else numpy_type(dtype))
 
 
-def full_like(array: Any, value: Any) -> Any:
-    """`value` everywhere, in the shape and type of `array`."""
+def full_like(array: Any, value: Any, dtype: ElementType | None = None) -> Any:
+    """`value` everywhere, in the shape and type of `array`, or of the type `dtype`."""
     import numpy as np
 
-    return np.full_like(array, value)
+    return np.full_like(array, value, None if dtype is None else numpy_type(dtype))
 
 
-def empty_like(array: Any) -> Any:
-    """Undefined contents in the shape and type of `array`."""
+def empty_like(array: Any, dtype: ElementType | None = None) -> Any:
+    """Undefined contents in the shape and type of `array`, or of the type `dtype`."""
     import numpy as np
 
-    return np.empty_like(array)
+    return np.empty_like(array, None if dtype is None else numpy_type(dtype))
 
 
 def arange(start: int, stop: int | None = None, step: int = 1, dtype: ElementType | None = None) -> Any:

@@ -53,6 +53,11 @@ def functions_of_bools(x: asc.uint32[3]):
     return np.rint(largest), np.sqrt(np.all(x[0])), np.exp(not x[1]), np.any(x[0] > 1), np.sqrt(x[0] > x[1])
 
 
+@on((np.float32([1.5, 2.5]),))
+def like_in_another_type(x: asc.float32[2]):
+    return np.zeros_like(x, dtype=np.int16), np.ones_like(x, np.int8), np.full_like(x, 3, dtype=np.float16)
+
+
 @on((np.float32([-INF, -0.0, 4.0, 2.0]),))
 def half_a_power(x: asc.float32[4]):
     return x**0.5, x[0] ** 0.5, x[1] ** 0.5, x[2] ** 0.5, x[3] ** 0.5
