@@ -204,13 +204,12 @@ def table_bytes(tables: Mapping[Value, Register], free: int) -> dict[Value, int]
     return made | {ref: left // len(open_) // 512 * 512 for ref in open_}
 
 
-def check_tables(at: Builder, tables: Mapping[Value, Register], free: int, gathered: Value) -> None:
-    """Let the host check that tables of symbolic size fit, wherever anything is `gathered` from them."""
-    capacity = table_bytes(tables, free)
-    for ref, register in tables.items():
+def check_tables(at: Builder, capacity: Mapping[Value, int], gathered: Value) -> None:
+    """Let the host check that tables of symbolic size fit their buffers, wherever anything is `gathered` from them."""
+    for ref, bytes_ in capacity.items():
         if elements_in(ref).as_constant is not None:
             continue
-        size, most = table_size(at, ref), capacity[ref] // register.dtype.bytes
+        size, most = table_size(at, ref), bytes_ // dtype_of(ref.type).bytes
         fits = at.value(arith.Elementwise(fn="le", args=[size, index(at, most)]))
         unused = at.value(arith.Elementwise(fn="le", args=[gathered, index(at, 0)]))
         either = at.value(arith.Elementwise(fn="or", args=[fits, unused]))
