@@ -383,11 +383,12 @@ class Carried:
 
     def _stays_as_it_is(self, name: str, found: JoinType) -> bool:
         """Whether a Python number before the loop is one behind it, too: one that a sum starts from meets the terms."""
-        if found.rounds_to is not None or found.number.weak or is_reduction(self.node, name):
+        if found.rounds_to is not None or found.number.weak:
             return False
         entry = self.entry[name]
-        weak = join_type(self.v, entry).number.weak
-        return weak and not joins.holds(self.v, found.number.dtype, entry)
+        if not join_type(self.v, entry).number.weak or joins.holds(self.v, found.number.dtype, entry):
+            return False
+        return not is_reduction(self.node, name)
 
     def _is_refuted(self, name: str, found: JoinType) -> bool:
         """Whether a variable was taken for one of the type of what it meets, and is a Python number after all."""
