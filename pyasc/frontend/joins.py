@@ -128,6 +128,7 @@ def holds(v: Visitor, dtype: DType, value: Val) -> bool:
         case Const(value=bool()):
             return True
         case Const(value=int(number)) if dtype.is_integer:
+            # One that no type holds is told by its conversion.
             return fits(number, dtype) or not fits(number, i64)
         case Const(value=int() | float() as number):
             return dtype.bits >= numeric.weak_float(v).dtype.bits or _is_exact(number, dtype)
