@@ -14,6 +14,8 @@ from pyasc.codegen.cpp.outline import captures, identifiers, referenced_names
 from pyasc.codegen.cpp.values import add, multiply, size_expression
 from pyasc.ir.core import Block, Value
 from pyasc.ir.dialects import arith, scf
+from pyasc.ir.dtypes import i1
+from pyasc.ir.types import VectorType, dtype_of
 
 REDUCTIONS = {"add": "+", "mul": "*", "fma": "+", "and": "&", "or": "|", "xor": "^"} | {
     fn: f"pa_{fn}" for fn in ("maximum", "minimum", "pymax", "pymin")
@@ -133,20 +135,31 @@ def _continues(init: Value, result: Value) -> bool:
 
 
 def _body(
-    state: FunctionLowering, block: Block, carried: Sequence[Value], variables: Sequence[str]
+    state: FunctionLowering,
+    block: Block,
+    carried: Sequence[Value],
+    variables: Sequence[str],
+    goes_on: Value | None = None,
 ) -> list[nodes.Node]:
-    """A loop body and the assignments that make the next iteration's carried values."""
+    """A loop body and the assignments that make the next iteration's carried values; it ends unless `goes_on`."""
     outer, state.out = state.out, []
     readers = _readers(state, block) if carried else {}
+    if goes_on:
+        state.ahead[goes_on] = "left"
     for value, name in zip(block.terminator.operands, variables, strict=False):
         if carried and _updates_in_place(readers.get(name, ()), value, block):
             state.targets[value] = name
+        elif carried and isinstance(value.type, VectorType):
+            state.ahead[value] = f"next_{name}"
     for op in block:
         if op is not block.last:
             state.operation(op)
-    values = state.all(block.terminator.operands)
+    following = block.terminator.operands[: -1 if goes_on else None]
+    values = state.all(following)
     state.flush()
-    _assign(state, variables, values, block.terminator.operands)
+    _assign(state, variables, values, following)
+    if goes_on:
+        state.emit(nodes.Break(_negated(state.expr(goes_on)).text))
     inner, state.out = state.out, outer
     return inner
 
@@ -182,8 +195,19 @@ def _assign(
         else:
             ready.append((target, value.text))
     # The kept constants were declared in order, before any assignment below.
+    if len(ready) == 1 and sum(moves[0][2].uses.values()) == 1:
+        ready = [(ready[0][0], _just_declared(state, ready[0][1]))]
     for target, text in ready:
         state.emit(nodes.Assign(target, text))
+
+
+def _just_declared(state: FunctionLowering, text: str) -> str:
+    """What the last statement declares under this name, in place of that statement."""
+    last = state.out[-1] if state.out else None
+    if not isinstance(last, nodes.Declare) or last.name != text:
+        return text
+    state.out.pop()
+    return last.value
 
 
 def _fork(state: FunctionLowering, op: scf.For, lower: Expr, upper: Expr, step: Expr) -> None:
@@ -242,32 +266,71 @@ def _if(state: FunctionLowering, op: scf.If) -> None:
     for value, name in zip(op.values, names, strict=True):
         state.exprs[value] = Expr(name)
     if not then and otherwise:
-        condition, then, otherwise = Expr(f"!({condition})"), otherwise, []
+        condition, then, otherwise = _negated(condition), otherwise, []
     state.emit(nodes.If(condition.text, then, otherwise), op)
+
+
+def _negated(condition: Expr) -> Expr:
+    return Expr(f"!{condition}" if condition.text.isidentifier() else f"!({condition})")
 
 
 def _while(state: FunctionLowering, op: scf.While) -> None:
     state.flush()
-    variables = _carry(state, op.inits, op.before.block.args)
+    before, after = op.before.block, op.after.block
+    flag = _flag_of_end(op)
+    carried = before.args[: -1 if flag else None]
+    variables = _carry(state, op.inits[: len(carried)], carried)
     outer, state.out = state.out, []
-    before = op.before.block
     for inner in before:
-        if inner is not before.last:
+        if inner is not before.last and flag not in inner.operands:
             state.operation(inner)
-    condition, *forwarded = state.all(before.terminator.operands)
+    condition = _condition(state, before.terminator.operands[0], flag)
+    forwarded = state.all(before.terminator.operands[1:])
     state.flush()
     results = _forward(state, op, forwarded, variables)
     head, state.out = state.out, []
-    tail = _body(state, op.after.block, op.after.block.args, variables)
+    tail = _body(state, after, after.args, variables, after.terminator.operands[-1] if flag else None)
     state.out = outer
     for name, value, is_new in results:
         state.exprs[value] = Expr(name)
         if is_new:
             state.emit(nodes.Declare(functions.value_type(value.type), name, "", const=False))
     if head:
-        state.emit(nodes.While("true", [*head, nodes.Break(condition.text), *tail]), op)
+        state.emit(nodes.While("true", [*head, nodes.Break(_negated(condition).text), *tail]), op)
     else:
         state.emit(nodes.While(condition.text, tail), op)
+
+
+def _flag_of_end(op: scf.While) -> Value | None:
+    """The last carried value, if all it does is to end the loop where an iteration has made it false."""
+    before = op.before.block
+    flag = before.args[-1] if before.args else None
+    if flag is None or dtype_of(flag.type) is not i1:
+        return None
+    condition, init, following = (
+        before.terminator.operands[0],
+        op.inits[-1].op,
+        op.after.block.terminator.operands[-1].op,
+    )
+    starts = isinstance(init, arith.Constant) and init.value is True
+    changes = following is not None and following.parent is op.after.block
+    return flag if starts and changes and _only_asked(flag, condition, before) else None
+
+
+def _only_asked(flag: Value, condition: Value, block: Block) -> bool:
+    """Whether a value is used for a condition alone, as it is or with something that has to hold besides."""
+    if not flag.uses.keys() <= {condition.op, block.last} or sum(flag.uses.values()) != 1:
+        return False
+    joins = isinstance(condition.op, arith.Elementwise) and condition.op.fn == "and"
+    return flag is condition or (joins and list(condition.uses.values()) == [1])
+
+
+def _condition(state: FunctionLowering, condition: Value, flag: Value | None) -> Expr:
+    """The condition of a loop without its flag."""
+    if flag is None:
+        return state.expr(condition)
+    rest = [value for value in condition.op.operands if value is not flag] if condition.op else []
+    return state.expr(rest[0]) if rest else Expr("true")
 
 
 def _forward(

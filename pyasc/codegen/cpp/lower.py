@@ -55,6 +55,7 @@ class FunctionLowering:
     sites: list[Site] = field(default_factory=list)
     prints: list[py.Print] = field(default_factory=list)
     targets: dict[Value, str] = field(default_factory=dict)
+    ahead: dict[Value, str] = field(default_factory=dict)
     scanned: set[Value] = field(default_factory=set)
     outlined: list[nodes.Outlined] = field(default_factory=list)
     out: list[nodes.Node] = field(default_factory=list)
@@ -136,7 +137,7 @@ class FunctionLowering:
                 self.out.append(nodes.Pragma(f"omp scan inclusive({self.targets[value]})"))
             self.exprs[value] = Expr(self.targets[value])
             return
-        if may_inline(value) and len(expr.text) < 90:
+        if may_inline(value) and len(expr.text) < 90 and value not in self.ahead:
             if reads or self._depends_on_memory(value):
                 self.pending[value] = expr
             else:
@@ -151,7 +152,7 @@ class FunctionLowering:
 
     def name_value(self, value: Value, expr: Expr, const: bool = True) -> str:
         """Declare a variable that holds the value."""
-        name = self.names.fresh(value.name or "t")
+        name = self.names.fresh(self.ahead.get(value) or value.name or "t")
         self.declare(functions.value_type(value.type), name, expr.text, const)
         self.exprs[value] = Expr(name)
         return name

@@ -83,7 +83,7 @@ class While(Node, frozen=False):
 
 
 class Break(Node, frozen=False):
-    """Leaves the loop unless `condition` holds."""
+    """Leaves the loop if `condition` holds."""
 
     condition: str
 

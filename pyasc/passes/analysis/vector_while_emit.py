@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the vector form of a while loop that `vector_while` has planned."""
+"""Writes the vector form of a while loop that `vector_while` has planned.
+
+Whether a lane is left is asked at the end of an iteration, where one more iteration without lanes is cheap and
+changes nothing that the loop leaves behind: a branch in the middle parts operations that a processor would mix.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, reduce
 
-from pyasc.ir.core import Block, Builder, Region, Value
+from pyasc.ir.core import Block, Builder, Operation, Region, Value
 from pyasc.ir.dialects import arith, scf, vec
 from pyasc.ir.dtypes import DType, i1
-from pyasc.ir.types import VectorType, dtype_of
+from pyasc.ir.types import ScalarType, VectorType, dtype_of
+from pyasc.passes.analysis.costs import SLOW, TRANSCENDENTAL
 from pyasc.passes.analysis.emit import Emitter
 from pyasc.passes.analysis.vector_emit import Part, VectorBody
 from pyasc.passes.analysis.vector_while import WhilePlan
@@ -34,25 +40,75 @@ class WhileWriter:
         inits, names = self._inits(e)
         self._invariants(e)
         outside = [(dict(part.scalars), dict(part.vectors)) for part in self.parts]
-        types = [value.type for value in inits]
-        before, after = Block(types, names), Block()
+        asks_last = self._asks_last()
+        if asks_last:
+            inits.append(e.constant(True, ScalarType(i1)))
+            names.append("left")
+        before, after = Block([value.type for value in inits], names), Block()
         inner = Emitter(Builder(before, loc=self.op.loc))
-        self._bind(before.args)
-        self._arithmetic(inner, self.op.before.block)
-        live = [
-            self._live(inner, part, active) for part, active in zip(self.parts, self._active, strict=True)
-        ]
-        condition = self._condition(inner, live)
-        forwarded = [*self._with_active(before.args, live), *self._computed()]
-        inner.insert(scf.Condition(condition=condition, forwarded=forwarded))
+        forwarded = self._tests(inner, before.args) if asks_last else self._before(inner, before.args)
         args = [after.add_arg(value.type, value.name) for value in forwarded]
         self._forget_all_but(outside)
-        self._after(Emitter(Builder(after, loc=self.op.loc)), args)
+        self._rebind(args)
+        inner = Emitter(Builder(after, loc=self.op.loc))
+        self._pass_on(inner)
+        inner.insert(scf.Yield(values=self._whole(inner) if asks_last else self._after(inner)))
         types = [value.type for value in forwarded]
         loop = scf.While(inits=inits, types=types, before=Region([before]), after=Region([after]))
         e.insert(loop)
         self._forget_all_but(outside)
         self._results(loop.values)
+
+    def _asks_last(self) -> bool:
+        """Whether an iteration that no lane takes part in costs little and leaves nothing behind."""
+        slow = SLOW | TRANSCENDENTAL
+        cheap = not any(isinstance(op, arith.Elementwise) and op.fn in slow for op in self.op.after.block)
+        return cheap and not self._computed_in_condition()
+
+    def _before(self, e: Emitter, args: Sequence[Value]) -> list[Value]:
+        """The first block of a loop that stops in its middle; what it passes on."""
+        self._bind(args)
+        self._arithmetic(e, self.op.before.block)
+        live = [self._live(e, part, active) for part, active in zip(self.parts, self._active, strict=True)]
+        self._stop_unless(
+            e, self._any(e, live), passed := [*self._with_active(args, live), *self._computed()]
+        )
+        return passed
+
+    def _after(self, e: Emitter) -> list[Value]:
+        """The second block of a loop that stops in its middle, operation by operation; what follows."""
+        self._arithmetic(e, self.op.after.block)
+        groups = zip(self.parts, self._groups(self.state), strict=True)
+        vectors = [value for part, group in groups for value in self._next_group(e, part, group)]
+        return [*self._next_scalars(e), *vectors]
+
+    def _tests(self, e: Emitter, args: Sequence[Value]) -> list[Value]:
+        """The first block of a loop that asks for lanes last: what is the same in all of them."""
+        *state, left = args
+        self._bind(state)
+        self._uniform(e, self.op.before.block)
+        self._stop_unless(e, left, state)
+        return state
+
+    def _whole(self, e: Emitter) -> list[Value]:
+        """The second block of a loop that asks for lanes last, part by part: what a processor waits for comes early."""
+        blocks = (self.op.before.block, self.op.after.block)
+        for block in blocks:
+            self._uniform(e, block)
+        live: list[Value] = []
+        values = self._next_scalars(e)
+        for part, (active, *group) in zip(self.parts, self._groups(self.state), strict=True):
+            self._lanes(e, blocks[0], part)
+            live.append(self._live(e, part, active))
+            self._lanes(e, blocks[1], part)
+            values += self._next_group(e, part, [live[-1], *group])
+        return [*values, self._any(e, live)]
+
+    def _stop_unless(self, e: Emitter, left: Value, passed: Sequence[Value]) -> None:
+        """End the first block: the loop goes on while the tests hold and a lane is left."""
+        tests = [self.body.scalar(e, self.parts[0], test) for test in self.plan.tests]
+        condition = reduce(partial(e.call, "and"), [*tests, left])
+        e.insert(scf.Condition(condition=condition, forwarded=passed))
 
     def _invariants(self, e: Emitter) -> None:
         """Make the lanes of what does not change in the loop once, before it."""
@@ -113,21 +169,36 @@ class WhileWriter:
         return [group[0] for group in self._groups(self.state)]
 
     def _arithmetic(self, e: Emitter, block: Block) -> None:
+        """One operation after the other, for all parts."""
         for op in block:
-            if op is block.last:
-                break
-            (result,) = op.results
-            if result in self.body.plan.uniform:
-                made = e.value(op.clone({v: self.body.scalar(e, self.parts[0], v) for v in op.operands}))
+            if op.results and op.results[0] in self.body.plan.uniform:
+                self._once(e, op)
+            elif op is not block.last:
                 for part in self.parts:
-                    part.scalars[result] = made
-                    part.vectors.pop(result, None)
-                continue
-            assert isinstance(op, (arith.Elementwise, arith.Cast))
-            if self._is_test(op):
-                continue
-            for part in self.parts:
-                part.vectors[result] = self.body.arithmetic(e, part, op)
+                    self._in_lanes(e, op, part)
+
+    def _uniform(self, e: Emitter, block: Block) -> None:
+        """The operations that are the same for all lanes."""
+        for op in block:
+            if op.results and op.results[0] in self.body.plan.uniform:
+                self._once(e, op)
+
+    def _lanes(self, e: Emitter, block: Block, part: Part) -> None:
+        """The other operations, for one part."""
+        for op in block:
+            if op is not block.last and op.results[0] not in self.body.plan.uniform:
+                self._in_lanes(e, op, part)
+
+    def _in_lanes(self, e: Emitter, op: Operation, part: Part) -> None:
+        assert isinstance(op, (arith.Elementwise, arith.Cast))
+        if not self._is_test(op):
+            part.vectors[op.result] = self.body.arithmetic(e, part, op)
+
+    def _once(self, e: Emitter, op: Operation) -> None:
+        made = e.value(op.clone({v: self.body.scalar(e, self.parts[0], v) for v in op.operands}))
+        for part in self.parts:
+            part.scalars[op.results[0]] = made
+            part.vectors.pop(op.results[0], None)
 
     def _is_test(self, op: arith.Elementwise | arith.Cast) -> bool:
         """Whether the operation only joins parts of the condition, which `_condition` does."""
@@ -147,15 +218,13 @@ class WhileWriter:
             live = e.call("and", live, self.body.vector(e, part, mask))
         return live
 
-    def _condition(self, e: Emitter, live: Sequence[Value]) -> Value:
+    def _any(self, e: Emitter, live: Sequence[Value]) -> Value:
+        """Whether a lane is left."""
         left = list(live)
         while len(left) > 1:
             joined = [e.call("or", a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
             left = joined + left[2 * len(joined) :]
-        condition = e.value(vec.AnyLane(mask=left[0]))
-        for test in self.plan.tests:
-            condition = e.call("and", self.body.scalar(e, self.parts[0], test), condition)
-        return condition
+        return e.value(vec.AnyLane(mask=left[0]))
 
     def _with_active(self, state: Sequence[Value], live: Sequence[Value]) -> list[Value]:
         changed = list(state)
@@ -163,14 +232,14 @@ class WhileWriter:
             changed[len(self.plan.scalar) + p * self._width] = mask
         return changed
 
-    def _forwarded(self) -> list[Value]:
+    def _computed_in_condition(self) -> list[Value]:
         """What the old condition passes on that is no carried value."""
         args = self.op.before.block.args
         return [value for value in self.op.before.block.terminator.operands[1:] if value not in args]
 
     def _computed(self) -> list[Value]:
         found: list[Value] = []
-        for value in self._forwarded():
+        for value in self._computed_in_condition():
             if value in self.body.plan.uniform:
                 found.append(self.parts[0].scalars[value])
             else:
@@ -182,7 +251,7 @@ class WhileWriter:
         total = len(self.plan.scalar) + len(self.parts) * self._width
         self._bind(values[:total])
         rest = iter(values[total:])
-        for value in self._forwarded():
+        for value in self._computed_in_condition():
             if value in self.body.plan.uniform:
                 passed = next(rest)
                 for part in self.parts:
@@ -191,24 +260,19 @@ class WhileWriter:
                 for part in self.parts:
                     part.vectors[value] = next(rest)
 
-    def _after(self, e: Emitter, args: Sequence[Value]) -> None:
-        self._rebind(args)
+    def _pass_on(self, e: Emitter) -> None:
+        """Let the second block's arguments stand for what the first passes on."""
         forwarded = self.op.before.block.terminator.operands[1:]
         for old, new in zip(forwarded, self.op.after.block.args, strict=True):
             for part in self.parts:
-                known = part.scalars if old in self.body.plan.uniform else part.vectors
-                if old in known:
-                    known[new] = known[old]
-                elif old not in self.body.plan.uniform:
-                    part.vectors[new] = self.body.vector(e, part, old)
+                if old in self.body.plan.uniform:
+                    part.scalars[new] = part.scalars.get(old, old)
                 else:
-                    part.scalars[new] = old
-        self._arithmetic(e, self.op.after.block)
+                    part.vectors[new] = self.body.vector(e, part, old)
+
+    def _next_scalars(self, e: Emitter) -> list[Value]:
         following = self.op.after.block.terminator.operands
-        values = [self.body.scalar(e, self.parts[0], following[k]) for k in sorted(self.plan.scalar)]
-        for part, group in zip(self.parts, self._groups(self.state), strict=True):
-            values += self._next_group(e, part, group)
-        e.insert(scf.Yield(values=values))
+        return [self.body.scalar(e, self.parts[0], following[k]) for k in sorted(self.plan.scalar)]
 
     def _next_group(self, e: Emitter, part: Part, group: Sequence[Value]) -> list[Value]:
         following = self.op.after.block.terminator.operands

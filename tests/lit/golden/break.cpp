@@ -16,7 +16,7 @@ extern "C" int32_t find(const int32_t* __restrict x, int32_t wanted, int64_t* __
     t = t + 1;
     t_1 = t_2;
   }
-  if (!(t_1)) {
+  if (!t_1) {
     place[0] = -1;
   }
   return 0;

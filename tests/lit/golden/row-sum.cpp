@@ -30,8 +30,7 @@ static void row_sum_loop(void* data, int64_t begin, int64_t end) {
     pa_vec<float, 16> total_4 = t;
     for (int64_t j_1 = whole; j_1 < N; j_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(N - j_1, 16);
-      const pa_vec<float, 16> t_1 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], count), total_4);
-      total_4 = t_1;
+      total_4 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i * N + j_1], count), total_4);
     }
     y[i] = pa_reduce<pa_op_add>(total_4) + 0.0f;
   }

@@ -34,49 +34,48 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     pa_vec<float, 16> total_4 = t_5;
     for (int64_t i_1 = whole; i_1 < t_3; i_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(t_3 - i_1, 16);
-      const pa_vec<float, 16> t_6 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i_1], count), total_4);
-      total_4 = t_6;
+      total_4 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<float, 16>>(&x[i_1], count), total_4);
     }
-    const float t_7 = pa_reduce<pa_op_add>(total_4);
+    const float t_6 = pa_reduce<pa_op_add>(total_4);
     pa_await(&before[chunk_1 * 2 + 1]);
-    const float t_8 = before[chunk_1 * 2];
-    const int64_t t_9 = chunk_1 + 1;
-    before[t_9 * 2] = t_8 + t_7;
-    pa_signal(&before[t_9 * 2 + 1]);
+    const float t_7 = before[chunk_1 * 2];
+    const int64_t t_8 = chunk_1 + 1;
+    before[t_8 * 2] = t_7 + t_6;
+    pa_signal(&before[t_8 * 2 + 1]);
     const int64_t away = pa_misaligned(&y[t_2], 64);
-    const int64_t t_10 = pa_pymin<int64_t>(t_2 + 16, t_2 + (t_4 & -16));
-    const int64_t whole_1 = t_10 + ((t_3 - t_10) & -32);
-    pa_vec<float, 16> total_5 = pa_broadcast<pa_vec<float, 16>>(t_8);
-    pa_vec<float, 16> t_11 = pa_broadcast<pa_vec<float, 16>>(0.0f);
-    for (int64_t i_2 = t_2; i_2 < t_10; i_2 += 16) {
-      const pa_vec<float, 16> t_12 = pa_scan<pa_op_add>(pa_load<pa_vec<float, 16>>(&x[i_2]));
-      t_11 = total_5 + t_12;
-      const pa_vec<float, 16> t_13 = total_5 + pa_broadcast_last(t_12);
-      pa_store(&y[i_2], t_11, away);
-      total_5 = t_13;
+    const int64_t t_9 = pa_pymin<int64_t>(t_2 + 16, t_2 + (t_4 & -16));
+    const int64_t whole_1 = t_9 + ((t_3 - t_9) & -32);
+    pa_vec<float, 16> total_5 = pa_broadcast<pa_vec<float, 16>>(t_7);
+    pa_vec<float, 16> t_10 = pa_broadcast<pa_vec<float, 16>>(0.0f);
+    for (int64_t i_2 = t_2; i_2 < t_9; i_2 += 16) {
+      const pa_vec<float, 16> t_11 = pa_scan<pa_op_add>(pa_load<pa_vec<float, 16>>(&x[i_2]));
+      t_10 = total_5 + t_11;
+      const pa_vec<float, 16> next_total_5 = total_5 + pa_broadcast_last(t_11);
+      pa_store(&y[i_2], t_10, away);
+      total_5 = next_total_5;
     }
     pa_vec<float, 16> total_6 = total_5;
-    pa_vec<float, 16> t_14 = t_11;
-    for (int64_t i_3 = t_10; i_3 < whole_1; i_3 += 32) {
-      const pa_vec<float, 16> t_15 = pa_scan_at<pa_op_add, pa_vec<float, 16>>(&x[i_3]);
-      const pa_vec<float, 16> t_16 = total_6 + t_15;
-      const pa_vec<float, 16> t_17 = total_6 + (pa_broadcast_last(t_15) + pa_scan_at<pa_op_add, pa_vec<float, 16>>(&x[i_3 + 16]));
-      const pa_vec<float, 16> t_18 = pa_broadcast_last(t_17);
-      pa_store(&y[i_3 - 16 + away], pa_v_shift(t_14, t_16, away));
-      pa_store(&y[i_3 + away], pa_v_shift(t_16, t_17, away));
-      total_6 = t_18;
-      t_14 = t_17;
+    pa_vec<float, 16> t_12 = t_10;
+    for (int64_t i_3 = t_9; i_3 < whole_1; i_3 += 32) {
+      const pa_vec<float, 16> t_13 = pa_scan_at<pa_op_add, pa_vec<float, 16>>(&x[i_3]);
+      const pa_vec<float, 16> t_14 = total_6 + t_13;
+      const pa_vec<float, 16> next_t_12 = total_6 + (pa_broadcast_last(t_13) + pa_scan_at<pa_op_add, pa_vec<float, 16>>(&x[i_3 + 16]));
+      const pa_vec<float, 16> next_total_6 = pa_broadcast_last(next_t_12);
+      pa_store(&y[i_3 - 16 + away], pa_v_shift(t_12, t_14, away));
+      pa_store(&y[i_3 + away], pa_v_shift(t_14, next_t_12, away));
+      total_6 = next_total_6;
+      t_12 = next_t_12;
     }
     if (whole_1 > t_2) {
-      pa_store(&y[whole_1 - 16 + away], pa_v_shift(t_14, t_14, away), 16 - away);
+      pa_store(&y[whole_1 - 16 + away], pa_v_shift(t_12, t_12, away), 16 - away);
     }
     pa_vec<float, 16> total_7 = total_6;
     for (int64_t i_4 = whole_1; i_4 < t_3; i_4 += 16) {
       const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_4, 16);
-      const pa_vec<float, 16> t_19 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<float, 16>>(&x[i_4], count_1), pa_broadcast<pa_vec<float, 16>>(0.0f));
-      const pa_vec<float, 16> t_20 = pa_scan<pa_op_add>(t_19);
-      pa_store(&y[i_4], total_7 + t_20, count_1);
-      total_7 = total_7 + pa_broadcast_last(t_20);
+      const pa_vec<float, 16> t_15 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<float, 16>>(&x[i_4], count_1), pa_broadcast<pa_vec<float, 16>>(0.0f));
+      const pa_vec<float, 16> t_16 = pa_scan<pa_op_add>(t_15);
+      pa_store(&y[i_4], total_7 + t_16, count_1);
+      total_7 = total_7 + pa_broadcast_last(t_16);
     }
   }
 }

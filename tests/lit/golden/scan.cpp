@@ -34,39 +34,38 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
     pa_vec<int32_t, 16> total_4 = t_5;
     for (int64_t i_1 = whole; i_1 < t_3; i_1 += 16) {
       const int64_t count = pa_pymin<int64_t>(t_3 - i_1, 16);
-      const pa_vec<int32_t, 16> t_6 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], count), total_4);
-      total_4 = t_6;
+      total_4 = pa_v_select(pa_mask<16>::first(count), total_4 + pa_load<pa_vec<int32_t, 16>>(&x[i_1], count), total_4);
     }
-    const int32_t t_7 = pa_reduce<pa_op_add>(total_4);
+    const int32_t t_6 = pa_reduce<pa_op_add>(total_4);
     pa_await(&before[chunk_1 * 2 + 1]);
-    const int32_t t_8 = before[chunk_1 * 2];
-    const int64_t t_9 = chunk_1 + 1;
-    before[t_9 * 2] = t_8 + t_7;
-    pa_signal(&before[t_9 * 2 + 1]);
+    const int32_t t_7 = before[chunk_1 * 2];
+    const int64_t t_8 = chunk_1 + 1;
+    before[t_8 * 2] = t_7 + t_6;
+    pa_signal(&before[t_8 * 2 + 1]);
     const int64_t away = pa_misaligned(&y[t_2], 64);
     const int64_t head = pa_pymin<int64_t>(away, t_4);
-    const int64_t t_10 = t_2 + head;
-    const pa_vec<int32_t, 16> t_11 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
-    const pa_vec<int32_t, 16> t_12 = pa_scan<pa_op_add>(t_11);
-    pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_8) + t_12, head);
-    const int64_t whole_1 = t_10 + ((t_3 - t_10) & -32);
-    const pa_vec<int32_t, 16> t_13 = pa_broadcast<pa_vec<int32_t, 16>>(t_8) + pa_broadcast_last(t_12);
-    pa_vec<int32_t, 16> total_5 = t_13;
-    for (int64_t i_2 = t_10; i_2 < whole_1; i_2 += 32) {
-      const int64_t t_14 = i_2 + 16;
-      const pa_vec<int32_t, 16> t_15 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
-      const pa_vec<int32_t, 16> t_16 = total_5 + (pa_broadcast_last(t_15) + pa_scan_at<pa_op_add, pa_vec<int32_t, 16>>(&x[t_14]));
-      pa_store(&y[i_2], total_5 + t_15);
-      pa_store(&y[t_14], t_16);
-      total_5 = pa_broadcast_last(t_16);
+    const int64_t t_9 = t_2 + head;
+    const pa_vec<int32_t, 16> t_10 = pa_v_select(pa_mask<16>::first(head), pa_load<pa_vec<int32_t, 16>>(&x[t_2], head), pa_broadcast<pa_vec<int32_t, 16>>(0));
+    const pa_vec<int32_t, 16> t_11 = pa_scan<pa_op_add>(t_10);
+    pa_store(&y[t_2], pa_broadcast<pa_vec<int32_t, 16>>(t_7) + t_11, head);
+    const int64_t whole_1 = t_9 + ((t_3 - t_9) & -32);
+    const pa_vec<int32_t, 16> t_12 = pa_broadcast<pa_vec<int32_t, 16>>(t_7) + pa_broadcast_last(t_11);
+    pa_vec<int32_t, 16> total_5 = t_12;
+    for (int64_t i_2 = t_9; i_2 < whole_1; i_2 += 32) {
+      const int64_t t_13 = i_2 + 16;
+      const pa_vec<int32_t, 16> t_14 = pa_scan<pa_op_add>(pa_load<pa_vec<int32_t, 16>>(&x[i_2]));
+      const pa_vec<int32_t, 16> t_15 = total_5 + (pa_broadcast_last(t_14) + pa_scan_at<pa_op_add, pa_vec<int32_t, 16>>(&x[t_13]));
+      pa_store(&y[i_2], total_5 + t_14);
+      pa_store(&y[t_13], t_15);
+      total_5 = pa_broadcast_last(t_15);
     }
     pa_vec<int32_t, 16> total_6 = total_5;
     for (int64_t i_3 = whole_1; i_3 < t_3; i_3 += 16) {
       const int64_t count_1 = pa_pymin<int64_t>(t_3 - i_3, 16);
-      const pa_vec<int32_t, 16> t_17 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
-      const pa_vec<int32_t, 16> t_18 = pa_scan<pa_op_add>(t_17);
-      pa_store(&y[i_3], total_6 + t_18, count_1);
-      total_6 = total_6 + pa_broadcast_last(t_18);
+      const pa_vec<int32_t, 16> t_16 = pa_v_select(pa_mask<16>::first(count_1), pa_load<pa_vec<int32_t, 16>>(&x[i_3], count_1), pa_broadcast<pa_vec<int32_t, 16>>(0));
+      const pa_vec<int32_t, 16> t_17 = pa_scan<pa_op_add>(t_16);
+      pa_store(&y[i_3], total_6 + t_17, count_1);
+      total_6 = total_6 + pa_broadcast_last(t_17);
     }
   }
 }
