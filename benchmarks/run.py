@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the twelve kernels with hand-written C++, Numba, NumPy and CPython: `python -m benchmarks.run`.
 
-Each case runs in a process of its own, with every library limited to the same number of threads.
+Each case runs in processes of its own, with every library limited to the same number of threads. They are several
+since where arrays lie in memory moves a ratio by some percent, and stays the same for as long as a process runs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 from benchmarks import handwritten, report
@@ -19,6 +22,8 @@ from benchmarks.contenders import ALL
 from benchmarks.worker import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+QUICK = ("pyasc", "hand", "numpy")
+"""Contenders that are measured in every process; the others would take minutes."""
 
 
 def environment(threads: int) -> dict[str, str]:
@@ -32,11 +37,19 @@ def environment(threads: int) -> dict[str, str]:
 
 
 def run_case(name: str, options: argparse.Namespace) -> Result:
-    """Runs the worker; a worker that dies gives a result that says so."""
+    """What all processes of a case gave; one that dies gives a result that says so."""
+    print(f"{name} ...", file=sys.stderr, flush=True)
+    quick = [contender for contender in options.contenders if contender in QUICK]
+    results = [run_process(name, options, options.contenders)]
+    results += [run_process(name, options, quick) for _ in range(options.processes - 1)]
+    return reduce(joined, results)
+
+
+def run_process(name: str, options: argparse.Namespace, contenders: Sequence[str]) -> Result:
+    """What one process gave, on arrays of its own."""
     command = [sys.executable, "-m", "benchmarks.worker", name, "--threads", str(options.threads)]
     command += ["--turns", str(options.turns), "--list-runs", str(options.list_runs)]
-    command += ["--array-runs", str(options.array_runs), "--contenders", *options.contenders]
-    print(f"{name} ...", file=sys.stderr, flush=True)
+    command += ["--array-runs", str(options.array_runs), "--contenders", *contenders]
     done = subprocess.run(command, cwd=ROOT, env=environment(options.threads), capture_output=True, text=True)
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
@@ -44,12 +57,25 @@ def run_case(name: str, options: argparse.Namespace) -> Result:
     return Result(**json.loads(done.stdout))
 
 
+def joined(a: Result, b: Result) -> Result:
+    """The measurements of both; bits are the same where they are in both."""
+    names = [*a.seconds, *(name for name in b.seconds if name not in a.seconds)]
+    seconds = {name: a.seconds.get(name, []) + b.seconds.get(name, []) for name in names}
+    identical = None if a.identical is None or b.identical is None else a.identical and b.identical
+    return Result(a.case, a.size, seconds, a.ratios + b.ratios, b.errors | a.errors, identical)
+
+
 def parse_options() -> argparse.Namespace:
     """Defaults are those of a full run: at least 15 ratios, at least 7 runs of CPython on lists."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(BY_NAME)}; default all")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--turns", type=int, default=21, help="ratios of pyasc and hand-written C++")
+    parser.add_argument(
+        "--processes", type=int, default=5, help="in each of which a case has arrays of its own"
+    )
+    parser.add_argument(
+        "--turns", type=int, default=21, help="ratios of pyasc and hand-written C++ in a process"
+    )
     parser.add_argument("--list-runs", type=int, default=7, help="runs of CPython on lists")
     parser.add_argument("--array-runs", type=int, default=1, help="runs of CPython on arrays")
     parser.add_argument("--contenders", nargs="+", choices=ALL, default=list(ALL))
