@@ -35,14 +35,15 @@ class ScheduleCpu(FunctionPass):
     """Chooses a schedule for each structured op.
 
     `vector_bytes` and `registers` describe the processor's vector unit; `chunk` is the number of elements
-    that one step of a cut reduction takes, and the number of bytes of one step of a scan, whose input and output
-    stay in a level-1 cache together.
+    that one step of a cut reduction takes, `scan_bytes` the size of a step of a scan, which is read twice and is still
+    in a level-1 cache of 48 KiB then.
     """
 
     name = "schedule-cpu"
     vector_bytes: int = 64
     registers: int = 32
     chunk: int = 24576
+    scan_bytes: int = 32768
 
     def run(self, func: Func, context: Context) -> bool:
         """Schedule every structured op of the function."""
@@ -52,7 +53,7 @@ class ScheduleCpu(FunctionPass):
             contraction = match_contraction(op)
             if contraction is not None and tile_contraction(contraction, machine):
                 context.count("register tiles")
-            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.chunk):
+            elif chunk_reduction(op, self.chunk) or chunk_columns(op) or chunk_scan(op, self.scan_bytes):
                 context.count("chunked ops")
             elif tile_transposed(op):
                 context.count("cache tiles")

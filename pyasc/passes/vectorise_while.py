@@ -14,13 +14,19 @@
 
 becomes a loop over vectors of iterations around
 
-    %m, %running, %v, %last = scf.while %0, %all, %cs, %zeros : i64, vec<16 x i1>, vec<16 x f32>, vec<16 x i64> {
-    ^(...):
+    %m, %running, %v, %last = scf.while %0, %all, %cs, %zeros, %true : i64, vec<16 x i1>, vec<16 x f32>, vec<16 x i64> {
+    ^(..., %left: i1):
+      scf.condition %left, [%m, %running, %v, %last]
+    } {
       %a = arith.le %v, %fours
       %live = arith.and %running, %a
+      ...
       %any = vec.any %live
-      scf.condition %any, [%m, %live, %v, %last]
-    } { ... }
+      scf.yield ..., %any
+    }
+
+Whether a lane is left is asked last, unless an iteration without lanes would cost much or the condition leaves behind
+what it has computed.
 
 Four vectors go side by side, since an iteration is most often a chain of dependent operations: those of four
 iterations of the loop around where there is one, as near points tend to take alike long, else four neighbours.

@@ -11,7 +11,7 @@ from tests.compilers import needs_compiler
 
 pytestmark = needs_compiler
 
-SIZES = (0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100, 6143, 6144, 6145, 6193, 20000)
+SIZES = (0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100, 8191, 8192, 8193, 8241, 20000)
 PLACES = range(0, 17, 3)
 
 

@@ -22,7 +22,7 @@ STAGES = (
     "lower-tensors",
     "fuse",
     "interchange",
-    "schedule-cpu{vector_bytes=16,chunk=8}",
+    "schedule-cpu{vector_bytes=16,chunk=8,scan_bytes=8}",
     "lower-structured",
     "licm",
     "forward",

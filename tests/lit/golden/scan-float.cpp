@@ -16,8 +16,8 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
   float* before = captured.before;
   float* __restrict y = captured.y;
   for (int64_t chunk_1 = begin; chunk_1 < end; chunk_1++) {
-    const int64_t t_2 = chunk_1 * 6144;
-    const int64_t t_3 = pa_pymax<int64_t>(pa_pymin<int64_t>(t_2 + 6144, N), t_2);
+    const int64_t t_2 = chunk_1 * 8192;
+    const int64_t t_3 = pa_pymax<int64_t>(pa_pymin<int64_t>(t_2 + 8192, N), t_2);
     const int64_t t_4 = t_3 - t_2;
     const int64_t whole = t_2 + (t_4 & -64);
     pa_vec<float, 16> total = pa_broadcast<pa_vec<float, 16>>(-0.0f);
@@ -82,7 +82,7 @@ static void scan_loop(void* data, int64_t begin, int64_t end) {
 
 extern "C" int32_t scan(const float* __restrict x, float* __restrict y, int64_t N, pyasc_fault* fault) {
   pa_failure failure = {0, fault};
-  const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 6143, 6144);
+  const int64_t t = pa_floordiv<int64_t>(pa_pymax<int64_t>(N, 0) + 8191, 8192);
   const int64_t t_1 = t + 1;
   const pa_array<float> before_memory(pa_extents(t_1, 2), 64);
   float* before = before_memory.data;
