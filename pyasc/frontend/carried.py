@@ -330,9 +330,7 @@ class Carried:
         if same(final, entry) or name not in self.live_in | self.live_out:
             return False
         reason = f"{numeric.describe(entry)} before the loop and another value in it"
-        arrays = isinstance(entry, (Array, Row)) and isinstance(final, (Array, Row))
-        hint = f"names of arrays stay what they are in a loop; copy the elements: {name}[...] = other"
-        return self._break(name, Conflict(reason, self.loc, hint if arrays else ""))
+        return self._break(name, Conflict(reason, self.loc, _remedy(name, entry, final)))
 
     def _is_set_by_breaks(self, name: str) -> bool:
         """Whether every `break` leaves the loop with a number in a name that has none before: it is carried then."""
@@ -431,6 +429,9 @@ class Carried:
         self.numbers.pop(name, None)
         self.slots.pop(name, None)
         if name in self.broken:
+            if isinstance(why, Poison):
+                # Its use in the loop has been reported; there is no second mistake in one behind it.
+                self.entry[name] = why
             return False
         self.broken[name] = why if isinstance(why, Conflict) else Conflict("", self.loc)
         if isinstance(why, Unset):
@@ -501,6 +502,17 @@ class Carried:
             known = certain and isinstance(final, (Const, Parts))
             path = "when this loop is left before it is set" if self.runs else "when this loop does not run"
             env.set(name, final if known else Unset(path, self.loc))
+
+
+def _remedy(name: str, entry: Val, final: Val) -> str:
+    """What to write in place of a name of an array that the loop gives to something else."""
+    match entry, final:
+        case Array() | Row(), Array() | Row():
+            return f"names of arrays stay what they are in a loop; copy the elements: {name}[...] = other"
+        case Array(), Tensor() if entry.shape == final.shape:
+            return f"give it an array of its own before the loop: {name} = {name}.copy()"
+        case _:
+            return ""
 
 
 _BOOL = numeric.dtypes.i1

@@ -159,7 +159,8 @@ class Visitor:
     def _recover(self, node: ast.stmt, diagnostic: Diagnostic | None) -> None:
         if diagnostic is not None:
             self.diagnostics.append(diagnostic)
-        for name in self.facts(node).may_set:
+        declared = node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ()
+        for name in (*self.facts(node).may_set, *declared):
             self.frame.env.set(name, Poison())
 
     def body(self, statements: Sequence[ast.stmt]) -> None:

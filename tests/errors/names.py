@@ -188,6 +188,32 @@ def k(x: asc.float32[4], n: int):
     x[0] = y
 #          ^ PA0305: `y` has no single value here
 
+#: an array that a loop replaces by a computed one, told once
+@asc.kernel
+def k(a: asc.float32[N, N], r: asc.float32[N, N]):
+    for t in range(3):
+        r = r @ a
+#           ^ PA0305: `r` has no single value here
+    return r
+
+#: names of the module and of the function around, told once
+@asc.kernel
+def k(x: asc.float32[4]):
+    c = 0
+
+    def bump():
+        nonlocal c
+#       ^ PA0202: `nonlocal` is not supported in a kernel
+        c += 1
+
+    def note():
+        global d
+#       ^ PA0202: `global` is not supported in a kernel
+        d += 1
+    bump()
+    note()
+    x[0] = 1.0
+
 #: arrays that change places
 @asc.kernel
 def k(u: asc.float32[4], v: asc.float32[4], n: int):
@@ -316,7 +342,6 @@ def k(x: asc.float32[4], n: int):
         total = total + x
 #               ^ PA0305: `total` has no single value here
     x[...] = total
-#            ^ PA0305: `total` has no single value here
 
 #: an array whose shape changes in a loop
 @asc.kernel
@@ -326,7 +351,6 @@ def k(x: asc.float32[4], n: int):
         y = asc.stack((y, y))
 #                      ^ PA0305: `y` has no single value here
     x[...] = y
-#            ^ PA0305: `y` has no single value here
 
 #: a mistake in both branches
 @asc.kernel

@@ -458,3 +458,11 @@ def test_a_helper_without_source_is_shown_where_it_is_called() -> None:
     assert (found.code, found.loc.line, found.loc.column, found.loc.end_column) == ("PA0101", 3, 11, 16)
     assert found.message == "the source of `twice` cannot be found in '<string>'"
     assert "kernel_from_source" in found.hint
+
+
+def test_an_array_that_a_loop_replaces_may_have_a_buffer() -> None:
+    text = "def k(x: asc.float32[4], n: int):\n    for i in range(n):\n        x = x * 2.0\n    return x\n"
+    (told,) = failure(text).diagnostics
+    assert told.hint == "give it an array of its own before the loop: x = x.copy()"
+    own = text.replace("    for", "    x = x.copy()\n    for", 1)
+    lower(KernelSource.from_text(HEAD + own, file="kernel.py"))
