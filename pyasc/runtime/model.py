@@ -252,18 +252,23 @@ class _Memory:
     def finish(self, kernel: str, check: bool) -> None:
         """Give the caller what was written. Raises ModelFindings for elements that a phase should have written."""
         from pyasc.model.driver import unwritten
-        from pyasc.model.memory import GlobalMemory
 
         findings: list[Finding] = []
         for name in dict.fromkeys((*self.results, *self.covered)) if check else ():
             array = self.arrays[name]
-            unused = GlobalMemory(array.nbytes, name) if name in self.results else self._argument(name)
-            findings += unwritten(self.held.get(name, unused), array, partial(self._line, name))
+            memory = self.held.get(name) or self._unused(name)
+            findings += unwritten(memory, array, partial(self._line, name))
         if findings:
             raise ModelFindings(kernel, findings)
         for name in () if self.shared else self.written:
             array = self.arrays[name]
             array[...] = self.held[name].array(array.dtype, array.shape)
+
+    def _unused(self, name: str) -> GlobalMemory:
+        """The memory of an array that no phase has used."""
+        from pyasc.model.memory import GlobalMemory
+
+        return GlobalMemory(self.arrays[name].nbytes, name) if name in self.results else self._argument(name)
 
     def _line(self, name: str, index: Sequence[int]) -> str:
         """The line of Python that writes an element in every launch."""

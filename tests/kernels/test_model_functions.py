@@ -101,3 +101,43 @@ def test_running_reciprocal_roots_of_halves() -> None:
         with asc.device(device):
             running_root(x, result)
     np.testing.assert_allclose(results[1], results[0], rtol=2e-3)
+
+
+@asc.kernel
+def exponentials(x: asc.float32[N], y: asc.float32[N]):
+    for i in asc.parallel_for(N):
+        y[i] = asc.exp(x[i])
+
+
+def test_exp_is_within_an_ulp_and_goes_to_infinity_and_zero() -> None:
+    rng = np.random.default_rng(11)
+    edges = [
+        0.0,
+        -0.0,
+        88.722836,
+        88.72284,
+        89.5,
+        1e30,
+        np.inf,
+        -87.33655,
+        -103.97,
+        -103.98,
+        -110,
+        -1e30,
+        -np.inf,
+        np.nan,
+    ]
+    x = np.concatenate([edges, rng.uniform(-104, 89, 200_000), np.exp2(rng.uniform(-140, 7, 5000))]).astype(
+        np.float32
+    )
+    y = np.empty_like(x)
+    with asc.device("model"):
+        exponentials(x, y)
+    with np.errstate(over="ignore"):
+        exact = np.exp(x.astype(np.float64))
+        nearest = exact.astype(np.float32)
+    assert np.isnan(y[len(edges) - 1]) and np.isnan(nearest[len(edges) - 1])
+    np.testing.assert_array_equal(np.isinf(y), np.isinf(nearest))
+    finite = np.isfinite(nearest)
+    ulp = np.spacing(nearest[finite]).astype(np.float64)
+    assert (np.abs(y[finite] - exact[finite]) / ulp).max() < 1

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "bulk.h"
+
 namespace pyasc_model {
 
 bool steps_waiting = false;
@@ -11,9 +13,10 @@ bool steps_waiting = false;
 namespace {
 
 constexpr uint64_t LEAST = 1024;       // lanes; fewer are in the nearest cache anyway
-constexpr uint64_t BLOCK_BITS = 32768;  // of the widest operand, executed at a time
+constexpr uint64_t BLOCK_BITS = 49152;  // of the widest operand, executed at a time
 constexpr uint64_t BLOCK_LEAST = 512;  // lanes; whole bytes of every mask, whole words of every instruction on masks
 constexpr int MOST = 24;
+constexpr int NEAREST = 3;
 
 struct Batch {
     Step steps[MOST];  // and one more in the making, behind those that count
@@ -107,6 +110,24 @@ uint64_t block_lanes()
     return std::max(BLOCK_LEAST, BLOCK_BITS / widest / BLOCK_LEAST * BLOCK_LEAST);
 }
 
+// Fetches one of `parts` parts of what copies in read from `lane` on: a block at once would fill the queue of what the
+// host's nearest cache waits for.
+void fetch(uint64_t lane, uint64_t lanes, int part, int parts)
+{
+    for (int i = 0; i < batch.count; ++i) {
+        const Step& s = batch.steps[i];
+        if (s.kind != Step::LOAD) {
+            continue;
+        }
+        const uint8_t* from = s.in[0].part(lane);
+        const uint64_t lines = lanes * s.in[0].bits / 8 / HOST_LINE;
+        const uint64_t end = lines * (part + 1) / parts;
+        for (uint64_t line = lines * part / parts; line < end; ++line) {
+            __builtin_prefetch(from + line * HOST_LINE, 0, NEAREST);
+        }
+    }
+}
+
 void execute()
 {
     const uint64_t block = block_lanes();
@@ -115,6 +136,7 @@ void execute()
         for (int i = 0; i < batch.count; ++i) {
             const Step& s = batch.steps[i];
             s.run(s, lane, n);
+            fetch(lane + n, block, i, batch.count);
         }
     }
 }

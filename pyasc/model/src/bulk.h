@@ -13,19 +13,8 @@ constexpr uint64_t BULK_STEP = 256, HOST_LINE = 64;
 // Arrays of so many bytes do not stay in a cache until they are read again: writing past the caches saves reading them.
 constexpr uint64_t STREAMED_BYTES = 4 << 20;
 
-inline void copy_near(uint8_t* to, const uint8_t* from, uint64_t bytes)
-{
-    constexpr uint64_t AHEAD = 4096;
-    constexpr int SECOND_LEVEL = 2;
-    uint64_t i = 0;
-    for (; i + BULK_STEP <= bytes; i += BULK_STEP) {
-        for (uint64_t k = 0; k < BULK_STEP; k += HOST_LINE) {
-            __builtin_prefetch(from + i + AHEAD + k, 0, SECOND_LEVEL);
-        }
-        memcpy(to + i, from + i, BULK_STEP);
-    }
-    memcpy(to + i, from + i, bytes - i);
-}
+// Into memory that the caches hold; whoever copies in parts fetches what comes next himself.
+inline void copy_near(uint8_t* to, const uint8_t* from, uint64_t bytes) { memcpy(to, from, bytes); }
 
 inline void copy_far(uint8_t* to, const uint8_t* from, uint64_t bytes)
 {
@@ -52,10 +41,14 @@ inline void copy_streamed(uint8_t* to, const uint8_t* from, uint64_t bytes)
     uint64_t i = -reinterpret_cast<uintptr_t>(to) % HOST_LINE;
     memcpy(to, from, i);
     for (; i + HOST_LINE <= bytes; i += HOST_LINE) {
+#if defined(__AVX512F__)
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+#else
         const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
         const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + WIDTH));
         _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i), low);
         _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + WIDTH), high);
+#endif
     }
     memcpy(to + i, from + i, bytes - i);
 #else
