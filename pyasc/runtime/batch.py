@@ -55,7 +55,10 @@ def _specialised(kernels: Iterable[Kernel | tuple[Any, ...]], device: Device) ->
             )
         try:
             types = kernel.types_of(args)
-            if not kernel.has(device, types):
+            if args and device.name != "cpu":
+                # It may have to be compiled for the sizes of these arguments, and is a file of its own anyway.
+                kernel.compile(*args)
+            elif not kernel.has(device, types):
                 with reporting_bugs(kernel, types):
                     found.append((kernel, kernel.specialise(types)))
         except CompileError as error:

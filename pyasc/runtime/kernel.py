@@ -17,7 +17,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyasc import knobs
-from pyasc.ir.diagnostics import CompileError, InternalError, LaunchError, UnsupportedError
+from pyasc.ir.diagnostics import CompileError, InternalError, KernelTypeError, LaunchError, UnsupportedError
 from pyasc.ir.sizes import Assumptions
 from pyasc.runtime.bug_reports import reporting_bugs
 from pyasc.runtime.collection import collection_paused
@@ -160,9 +160,27 @@ class Kernel:
         """Compile for these arguments and the current device, without a launch; the kernel itself.
 
         Arguments may be types, such as `asc.float32[N, 4]`; none are needed where the annotations say all.
+        What a device does not run for all sizes is compiled for those of the arguments, as in a call.
         """
-        self._compiled_for(self.types_of(args, kwargs), current_device())
+        device, types = current_device(), self.types_of(args, kwargs)
+        try:
+            self._compiled_for(types, device)
+        except UnsupportedError:
+            plain = self._values(args, kwargs)
+            if plain is None:
+                raise
+            self._compiled_or_fixed(types, device, plain)
         return self
+
+    def _values(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The arguments by name, if they are what a call takes and not types in place of it."""
+        from pyasc.runtime.binding import bind, classify
+
+        try:
+            bound = bind(self.__name__, self.signature, args, kwargs)
+            return classify(self.__name__, self.signature, bound)[1]
+        except (LaunchError, KernelTypeError):
+            return None
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowering:
         """The IR at every level and the emitted source, as text, for arguments as in `compile`."""

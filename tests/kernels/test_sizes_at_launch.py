@@ -243,3 +243,22 @@ def test_what_a_device_does_not_run_for_all_sizes_is_tried_once(monkeypatch: pyt
             a = numbers(n, 4)
             assert for_each_size(a, order) == (a[::-2, order] + 1).sum()
     assert tried == [(), (), (("N", 8), ("M", 2)), (("N", 10), ("M", 2))]
+
+
+@asc.kernel
+def for_given_sizes(a: asc.float32[N, 4]):
+    return a[::-2].sum()
+
+
+def test_compiling_for_arguments_compiles_what_a_call_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing_unknown_sizes(monkeypatch)
+    with asc.device("model"):
+        asc.compile([(for_given_sizes, numbers(6, 4))])
+        for_given_sizes.compile(numbers(8, 4))
+        with pytest.raises(UnsupportedError, match="not lowered for all sizes"):
+            for_given_sizes.compile(asc.float32[asc.dims("N"), 4])
+        compiled = for_given_sizes.cache_info().compilations
+        for n in (6, 8):
+            a = numbers(n, 4)
+            assert for_given_sizes(a) == a[::-2].sum()
+        assert for_given_sizes.cache_info().compilations == compiled == 2
