@@ -9,7 +9,7 @@ from typing import Any
 
 from pyasc.frontend import arithmetic, control, iteration, numeric
 from pyasc.frontend.arithmetic import BINARY, COMPARE
-from pyasc.frontend.values import FALSE, NONE, Comprehension, Const, Tuple, Val
+from pyasc.frontend.values import FALSE, NONE, Comprehension, Const, Range, Scalar, Tuple, Val, is_number
 from pyasc.frontend.visitor import Visitor
 
 
@@ -88,13 +88,40 @@ def _is_interned(value: Any) -> bool:
 
 
 def _contains(v: Visitor, node: ast.Compare, left: Val, right: Val) -> Val:
+    if isinstance(right, Range) and not right.parallel and _is_integer(v, left):
+        return _in_range(v, node, left, right)
     if not isinstance(right, Tuple):
-        raise v.error(node, "PA0207", "`in` looks into tuples alone", hint="write the comparisons out")
+        message = "`in` looks into tuples, and for integers into ranges, alone"
+        raise v.error(node, "PA0207", message, hint="write the comparisons out")
     result: Val = FALSE
     for each in right.items:
         equal = arithmetic.compare(v, COMPARE[ast.Eq], left, each)
         result = _either(v, result, equal)
     return result
+
+
+def _is_integer(v: Visitor, value: Val) -> bool:
+    if not is_number(value):
+        return False
+    dtype = numeric.number_type(v, value).dtype
+    return dtype.is_integer or dtype.is_bool
+
+
+def _in_range(v: Visitor, node: ast.Compare, value: Val, found: Range) -> Val:
+    """Whether an integer is one of a range, which starts inside its bounds and goes in steps."""
+    if not isinstance(found.step, Const) or found.step.value == 0:
+        raise v.error(node, "PA0207", "`in` needs the step of a range", hint="write the comparisons out")
+    up = found.step.value > 0
+    first = arithmetic.compare(v, COMPARE[ast.GtE if up else ast.LtE], value, found.start)
+    last = arithmetic.compare(v, COMPARE[ast.Lt if up else ast.Gt], value, found.stop)
+    inside = arithmetic.logical_and(v, first, last)
+    if abs(found.step.value) == 1:
+        return inside
+    # What narrow types do not hold is no distance of theirs: counted in 64 bits.
+    whole = Scalar(numeric.scalar(v, value, numeric.dtypes.i64), weak=True) if isinstance(value, Scalar) else value
+    distance = arithmetic.binary(v, BINARY[ast.Sub], whole, found.start)
+    rest = arithmetic.binary(v, BINARY[ast.Mod], distance, Const(abs(found.step.value)))
+    return arithmetic.logical_and(v, inside, arithmetic.compare(v, COMPARE[ast.Eq], rest, Const(0)))
 
 
 def _either(v: Visitor, a: Val, b: Val) -> Val:

@@ -347,14 +347,21 @@ def k(x: asc.int32[4]):
 @asc.kernel
 def k(x: asc.int32[4]):
     if 3 in x:
-#      ^ PA0207: `in` looks into tuples alone
+#      ^ PA0207: `in` looks into tuples, and for integers into ranges, alone
         x[0] = 1
 
-#: in a range
+#: a float in a range
+@asc.kernel
+def k(x: asc.float32[4], n: int):
+    if x[0] in range(4):
+#      ^ PA0207: `in` looks into tuples, and for integers into ranges, alone
+        x[0] = 1
+
+#: in a range of unknown step
 @asc.kernel
 def k(x: asc.int32[4], n: int):
-    if n in range(4):
-#      ^ PA0207: `in` looks into tuples alone
+    if x[0] in range(0, 9, n):
+#      ^ PA0207: `in` needs the step of a range
         x[0] = 1
 
 #: the matrix product of numbers
