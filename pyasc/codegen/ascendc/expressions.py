@@ -212,7 +212,7 @@ def _mul(applied: Applied) -> Expr:
     if (
         isinstance(division, arith.Elementwise)
         and division.fn == "floordiv"
-        and may_inline(division.result)
+        and _is_spelled_out(division.result, applied.inner)
         and _same_number(division.args[1], unit)
     ):
         inner = Applied(division, [], applied.dtype, applied.inner)
@@ -226,17 +226,22 @@ def _mul(applied: Applied) -> Expr:
 def _rounded_up(applied: Applied) -> Value | None:
     """What a division rounds up: `n` in `(n + (unit - 1)) / unit` and in `(n + unit - 1) / unit`."""
     total, unit = applied.op.args
-    if not isinstance(total.op, arith.Elementwise) or not may_inline(total):
+    if not isinstance(total.op, arith.Elementwise) or not _is_spelled_out(total, applied.inner):
         return None
     fn, args = total.op.fn, total.op.args
     divisor = _number(unit)
     if fn == "add" and divisor is not None and _number(args[1]) == divisor - 1:
         return args[0]
-    if fn != "sub" or _number(args[1]) != 1 or not may_inline(args[0]):
+    if fn != "sub" or _number(args[1]) != 1 or not _is_spelled_out(args[0], applied.inner):
         return None
     inside = args[0].op
     whole = isinstance(inside, arith.Elementwise) and inside.fn == "add" and inside.args[1] is unit
     return inside.operands[0] if whole and inside is not None else None
+
+
+def _is_spelled_out(value: Value, inner: Inner) -> bool:
+    """Whether a value is written where it is used, and is no member of the class that another method computes."""
+    return may_inline(value) and not inner(value).text.isidentifier()
 
 
 def _number(value: Value) -> int | None:
@@ -294,8 +299,12 @@ _OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "
 def negated(value: Value, inner: Inner) -> Expr:
     """The opposite of a condition: of integers by the opposite comparison, else behind an exclamation mark."""
     op = value.op
-    opposite = isinstance(op, arith.Elementwise) and op.fn in _OPPOSITE and may_inline(value)
-    if opposite and isinstance(op, arith.Elementwise) and dtype_of(op.args[0].type).is_integer:
+    if (
+        isinstance(op, arith.Elementwise)
+        and op.fn in _OPPOSITE
+        and dtype_of(op.args[0].type).is_integer
+        and _is_spelled_out(value, inner)
+    ):
         args = [inner(arg) for arg in op.args]
         return _FUNCTIONS[_OPPOSITE[op.fn]](Applied(op, args, dtype_of(op.args[0].type), inner))
     return Expr(f"!{inner(value).inside(UNARY)}", UNARY)
