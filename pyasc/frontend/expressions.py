@@ -118,7 +118,11 @@ def _in_range(v: Visitor, node: ast.Compare, value: Val, found: Range) -> Val:
     if abs(found.step.value) == 1:
         return inside
     # What narrow types do not hold is no distance of theirs: counted in 64 bits.
-    whole = Scalar(numeric.scalar(v, value, numeric.dtypes.i64), weak=True) if isinstance(value, Scalar) else value
+    whole = (
+        Scalar(numeric.scalar(v, value, numeric.dtypes.i64), weak=True)
+        if isinstance(value, Scalar)
+        else value
+    )
     distance = arithmetic.binary(v, BINARY[ast.Sub], whole, found.start)
     rest = arithmetic.binary(v, BINARY[ast.Mod], distance, Const(abs(found.step.value)))
     return arithmetic.logical_and(v, inside, arithmetic.compare(v, COMPARE[ast.Eq], rest, Const(0)))

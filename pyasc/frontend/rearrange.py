@@ -10,7 +10,7 @@ from pyasc.frontend import arithmetic, numeric, shapes, subscripts, views
 from pyasc.frontend.gather import gather
 from pyasc.frontend.precision import product_operands
 from pyasc.frontend.reductions import axes_of, reduce, unwrap
-from pyasc.frontend.values import NONE, ZERO, Array, Const, Slice, Tensor, Tuple, Val, is_number
+from pyasc.frontend.values import NONE, ZERO, Array, Const, Scalar, Slice, Tensor, Tuple, Val, is_number
 from pyasc.frontend.visitor import Visitor
 from pyasc.ir import dtypes
 from pyasc.ir.dialects import tensor
@@ -19,6 +19,9 @@ from pyasc.ir.types import ScalarType, TensorType
 
 _ADD, _DIV, _MUL = (arithmetic.BINARY[op] for op in (ast.Add, ast.FloorDiv, ast.Mult))
 _WHOLE = Slice(None, None, None)
+
+Operand = Tensor | Scalar
+"""An array, or the one number that is left of one."""
 
 
 def stack(v: Visitor, arrays: Val, axis: Val = ZERO) -> Val:
@@ -103,13 +106,13 @@ def einsum(v: Visitor, equation: Val, *operands: Val) -> Val:
     return _einsum(v, terms, output, tensors)
 
 
-def _einsum(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Tensor]) -> Val:
-    number = numeric.promoted(v, tensors).dtype
-    terms, tensors = _without_repeated(v, terms, tensors)
+def _einsum(v: Visitor, terms: Sequence[str], output: str, arrays: Sequence[Tensor]) -> Val:
+    number = numeric.promoted(v, arrays).dtype
+    terms, tensors = _without_repeated(v, terms, arrays)
     named = [(term, _others(terms, k) + output) for k, term in enumerate(terms)]
     if any(not set(term) <= set(needed) for term, needed in named):
         # What is summed before the product is summed in the product's type.
-        tensors = [Tensor(v.emit.cast(each.value, number)) for each in tensors]
+        tensors = [_operand(v, numeric.cast_to(v, each, number)) for each in tensors]
     reduced = [_summed(v, each, *words) for each, words in zip(tensors, named, strict=True)]
     if len(reduced) == 1:
         found, term = reduced[0]
@@ -119,20 +122,21 @@ def _einsum(v: Visitor, terms: Sequence[str], output: str, tensors: Sequence[Ten
 
 def _without_repeated(
     v: Visitor, terms: Sequence[str], arrays: Sequence[Tensor]
-) -> tuple[Sequence[str], Sequence[Tensor]]:
-    """The operands without axes of extent 1 of which the other one has more: they are repeated along those."""
+) -> tuple[Sequence[str], Sequence[Operand]]:
+    """The operands without axes of extent 1 of which the other one has more: they are repeated along those.
+
+    One that has no other axes is a number.
+    """
     repeated = [
         [axis for axis, name in enumerate(term) if _is_repeated(name, array.shape[axis], terms, arrays)]
         for term, array in zip(terms, arrays, strict=True)
     ]
-    if any(len(gone) == len(term) for term, gone in zip(terms, repeated, strict=True)):
-        return terms, arrays
     words = [
         "".join(name for axis, name in enumerate(term) if axis not in gone)
         for term, gone in zip(terms, repeated, strict=True)
     ]
     made = [
-        _tensor(v, reduce(v, "maximum", array, gone, False)) if gone else array
+        _operand(v, reduce(v, "maximum", array, gone, False)) if gone else array
         for array, gone in zip(arrays, repeated, strict=True)
     ]
     return words, made
@@ -171,10 +175,14 @@ def _check_terms(v: Visitor, terms: Sequence[str], output: str, tensors: Sequenc
         )
 
 
-def _summed(v: Visitor, value: Tensor, term: str, needed: str) -> tuple[Val, str]:
+def _operand(v: Visitor, value: Val) -> Operand:
+    return value if isinstance(value, Scalar) else _tensor(v, value)
+
+
+def _summed(v: Visitor, value: Operand, term: str, needed: str) -> tuple[Val, str]:
     """An operand without the axes that nothing else names."""
     gone = [axis for axis, name in enumerate(term) if name not in needed]
-    if not gone:
+    if not gone or isinstance(value, Scalar):
         return value, term
     return reduce(v, "add", value, gone, False), "".join(name for name in term if name in needed)
 

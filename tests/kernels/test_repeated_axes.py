@@ -32,7 +32,25 @@ def one_number(x: asc.int32[1, 1], y: asc.int32[3, N]):
     return (asc.einsum("ij,ik->jk", x, y),)
 
 
+@asc.kernel
+def all_axes(x: asc.float32[M, N], y: asc.float32[1, 1]):
+    return asc.einsum("ij,ij->j", x, y), asc.einsum("ij,ij->ji", x, y), asc.einsum("ij,ij->", x, y)
+
+
+@asc.kernel
+def all_axes_first(x: asc.int32[1, 1], y: asc.int32[M, N]):
+    return asc.einsum("ij,ij->i", x, y), asc.einsum("ij,ij->ij", x, y)
+
+
+@asc.kernel
+def all_axes_of_bools(x: asc.bool_[M, N], y: asc.bool_[1, 1]):
+    return (asc.einsum("ij,ij->j", x, y),)
+
+
 CASES = (
+    (all_axes, ("ij,ij->j", "ij,ij->ji", "ij,ij->"), lambda n: ((3, n), (1, 1)), np.float32),
+    (all_axes_first, ("ij,ij->i", "ij,ij->ij"), lambda n: ((1, 1), (n, 4)), np.int32),
+    (all_axes_of_bools, ("ij,ij->j",), lambda n: ((2, n), (1, 1)), np.bool_),
     (both_rows, ("ij,jk->ik",), lambda n: ((1, n), (1, n)), np.float32),
     (a_column, ("ij,jk->ik", "ij,jk->ijk"), lambda n: ((2, 1), (4, n)), np.float32),
     (a_row, ("ij,ij->j", "ij,ij->i"), lambda n: ((1, n), (3, n)), np.float32),
