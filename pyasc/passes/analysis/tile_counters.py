@@ -310,12 +310,18 @@ class Wide:
         return made
 
     def interval(self, arg: Operand) -> Interval:
-        """What an operand of 64 bits can be."""
-        return self.intervals.known[arg] if isinstance(arg, Register) else Interval(arg, arg)
+        """What an operand of 64 bits can be. Raises NotVector for elements, which can be anything."""
+        if not isinstance(arg, Register):
+            return Interval(arg, arg)
+        found = self.intervals.known.get(arg)
+        if found is None:
+            raise refuse(f"{arg.dtype} elements among numbers that are counted in 32 bits", self.legaliser.loc)
+        return found
 
     def narrow(self, arg: Operand) -> Operand:
-        """An operand of 64 bits as one of 32."""
+        """An operand of 64 bits as one of 32. Raises NotVector for elements."""
         if isinstance(arg, Register):
+            self.interval(arg)
             return arg
         self.intervals.fit(Interval(arg, arg))
         known = integer_of(arg)
