@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from pyasc.frontend import control, joins, numeric
+from pyasc.frontend.carried_arrays import Slot, buffer_like, remedy
 from pyasc.frontend.emit import drop_block
 from pyasc.frontend.frames import RESULT, RESULT_PARTS, RETURN, LoopScope
 from pyasc.frontend.joins import JoinType, convert, join_type, join_types, meeting_type, name_value
@@ -27,7 +27,6 @@ from pyasc.frontend.values import (
     Deferred,
     Parts,
     Poison,
-    Row,
     Scalar,
     Tensor,
     Unset,
@@ -38,9 +37,9 @@ from pyasc.frontend.values import (
 from pyasc.frontend.visitor import Refused, Visitor
 from pyasc.ir.core import Block, Value
 from pyasc.ir.diagnostics import InternalError, Related
-from pyasc.ir.dialects import mem, tensor
+from pyasc.ir.dialects import tensor
 from pyasc.ir.location import Location
-from pyasc.ir.types import RefType, ScalarType, Type
+from pyasc.ir.types import ScalarType, Type
 
 Loop = ast.For | ast.While
 _MOST_VISITS = 40
@@ -73,32 +72,6 @@ def end_iteration(v: Visitor) -> None:
             name, Unset("when the loop jumps before it is set", v.location(v.frame.loops[-1].node))
         )
     v.frame.doubtful.clear()
-
-
-@dataclass
-class Slot:
-    """A carried tensor: a buffer that each iteration reads first and writes last.
-
-    With `is_array` the name stands for the buffer itself, whose elements may be assigned.
-    """
-
-    entry: Tensor | None
-    alloc: mem.Alloc
-    is_array: bool = False
-
-    def value(self, v: Visitor) -> Val:
-        """The name's value at the start of an iteration."""
-        ref = self.alloc.ref
-        return Array(ref) if self.is_array else Tensor(v.emit.value(tensor.Read(ref=ref)))
-
-    def holds(self, value: Val) -> bool:
-        """Whether a value is the buffer itself, so that nothing has to be written back."""
-        return isinstance(value, Array) and value.ref is self.alloc.ref
-
-    @property
-    def tensor(self) -> RefType:
-        """The buffer's type."""
-        return numeric.element_ref(self.alloc.ref)
 
 
 class Carried:
@@ -172,7 +145,7 @@ class Carried:
                 elif isinstance(value, Const) and name[0] != "%":
                     self.guesses[name] = f"{name} {self.number}"
             elif isinstance(value, Tensor):
-                self.slots[name] = Slot(value, self._alloc(value))
+                self.slots[name] = Slot(value, buffer_like(self.v, self.loc, value))
         if self.parallel:
             self._check_parallel()
 
@@ -197,12 +170,6 @@ class Carried:
             "use range for a sequential loop, or an array with one element for each iteration",
             (Related(self.loc, "the parallel loop"),),
         )
-
-    def _alloc(self, value: Tensor | Array, dtype: NumberType | None = None) -> mem.Alloc:
-        shape = value.shape
-        sizes = [numeric.extent(self.v, value, axis) for axis, d in enumerate(shape) if d is None]
-        type_ = RefType(shape, dtype.dtype if dtype else value.dtype, "local")
-        return mem.Alloc(sizes=sizes, types=[type_], loc=self.loc)
 
     @property
     def types(self) -> list[Type]:
@@ -330,7 +297,7 @@ class Carried:
         if same(final, entry) or name not in self.live_in | self.live_out:
             return False
         reason = f"{numeric.describe(entry)} before the loop and another value in it"
-        return self._break(name, Conflict(reason, self.loc, _remedy(name, entry, final)))
+        return self._break(name, Conflict(reason, self.loc, remedy(name, entry, final)))
 
     def _is_set_by_breaks(self, name: str) -> bool:
         """Whether every `break` leaves the loop with a number in a name that has none before: it is carried then."""
@@ -350,7 +317,7 @@ class Carried:
         if not alike or not joins.is_private(self.v, name, entry, {}) or not self._is_private(name, final):
             return False
         contents = numeric.as_tensor(self.v, entry)
-        self.slots[name] = Slot(contents, self._alloc(contents), is_array=True)
+        self.slots[name] = Slot(contents, buffer_like(self.v, self.loc, contents), is_array=True)
         return True
 
     def _is_private(self, name: str, value: Val) -> bool:
@@ -411,7 +378,7 @@ class Carried:
         if number.dtype is slot.tensor.dtype:
             return False
         assert slot.entry is not None
-        slot.alloc = self._alloc(slot.entry, number)
+        slot.alloc = buffer_like(self.v, self.loc, slot.entry, number)
         return True
 
     def _absorb_late(self, name: str, final: Val) -> None:
@@ -421,9 +388,9 @@ class Carried:
         if is_number(final) and not isinstance(final, Const):
             self.late[name] = join_type(self.v, final)
         elif isinstance(final, Tensor) and None not in final.shape:
-            self.late_slots[name] = Slot(None, self._alloc(final))
+            self.late_slots[name] = Slot(None, buffer_like(self.v, self.loc, final))
         elif self._is_private(name, final) and isinstance(final, Array) and None not in final.shape:
-            self.late_slots[name] = Slot(None, self._alloc(final), is_array=True)
+            self.late_slots[name] = Slot(None, buffer_like(self.v, self.loc, final), is_array=True)
 
     def _break(self, name: str, why: Val) -> bool:
         self.numbers.pop(name, None)
@@ -502,17 +469,6 @@ class Carried:
             known = certain and isinstance(final, (Const, Parts))
             path = "when this loop is left before it is set" if self.runs else "when this loop does not run"
             env.set(name, final if known else Unset(path, self.loc))
-
-
-def _remedy(name: str, entry: Val, final: Val) -> str:
-    """What to write in place of a name of an array that the loop gives to something else."""
-    match entry, final:
-        case Array() | Row(), Array() | Row():
-            return f"names of arrays stay what they are in a loop; copy the elements: {name}[...] = other"
-        case Array(), Tensor() if entry.shape == final.shape:
-            return f"give it an array of its own before the loop: {name} = {name}.copy()"
-        case _:
-            return ""
 
 
 _BOOL = numeric.dtypes.i1

@@ -315,7 +315,9 @@ class Wide:
             return Interval(arg, arg)
         found = self.intervals.known.get(arg)
         if found is None:
-            raise refuse(f"{arg.dtype} elements among numbers that are counted in 32 bits", self.legaliser.loc)
+            raise refuse(
+                f"{arg.dtype} elements among numbers that are counted in 32 bits", self.legaliser.loc
+            )
         return found
 
     def narrow(self, arg: Operand) -> Operand:
