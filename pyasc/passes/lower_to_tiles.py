@@ -39,6 +39,7 @@ from pyasc.passes.analysis.held_numbers import HeldNumbers
 from pyasc.passes.analysis.histograms import match_histogram
 from pyasc.passes.analysis.hoist_numbers import hoist_numbers
 from pyasc.passes.analysis.launch_plan import Phase, Repeat, Step, host_function, phases_of
+from pyasc.passes.analysis.not_vector import ANYWHERE, TAKES_CALLS, NotVector, refuse
 from pyasc.passes.analysis.op_extremes import writes_in_range
 from pyasc.passes.analysis.phases import (
     Cut,
@@ -62,7 +63,6 @@ from pyasc.passes.analysis.scalar_cores import deal_to_cores
 from pyasc.passes.analysis.soc import DEFAULT_SOC, Soc, soc_named
 from pyasc.passes.analysis.split_checks import only_tells_which
 from pyasc.passes.analysis.structured import combining_function
-from pyasc.passes.analysis.tile_legalise import ANYWHERE, TAKES_CALLS, NotVector, refuse
 from pyasc.passes.analysis.tile_phase import bytes_for_bools, lower_phase, product_of
 from pyasc.passes.analysis.tile_products import lower_products
 from pyasc.passes.analysis.tile_scan_columns import lower_scanned_columns, scans_rows

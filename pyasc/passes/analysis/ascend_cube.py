@@ -28,9 +28,9 @@ from pyasc.passes.analysis.cube_operands import (
     space_of,
     to_fractals,
 )
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary, named
-from pyasc.passes.analysis.tile_legalise import refuse
 
 I64 = ScalarType(dtypes.i64)
 _POSITIONS = {"l0a": "A2", "l0b": "B2", "l0c": "CO1", "bt": "C2"}

@@ -18,9 +18,9 @@ from pyasc.passes.analysis.ascend_lanes import Prologue
 from pyasc.passes.analysis.ascend_methods import Methods
 from pyasc.passes.analysis.ascend_tables import has_tables, run_with_tables
 from pyasc.passes.analysis.ascend_tensors import Holder, Resource
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
 
 I64 = ScalarType(dtypes.i64)
 _NUMBER_METHODS = ("LoadNumbers", "Combine", "StoreNumbers")

@@ -33,10 +33,11 @@ from pyasc.passes.analysis.ascend_tensors import (
     usual_name,
 )
 from pyasc.passes.analysis.ascend_vector import ADVANCED_FACTORS, VectorCalls, local, recast
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import MAX_QUEUES, REPEAT_BYTES, a_block, binary, ceil_div
-from pyasc.passes.analysis.tile_legalise import SCRATCHED, refuse
+from pyasc.passes.analysis.tile_legalise import SCRATCHED
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, SPACED
 from pyasc.passes.analysis.tile_row_tiles import SPREAD_BYTES
 

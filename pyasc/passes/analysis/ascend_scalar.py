@@ -21,12 +21,13 @@ from pyasc.ir.location import Location
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
 from pyasc.passes.analysis.ascend_vector import VectorCalls, local
+from pyasc.passes.analysis.not_vector import NO_FLOAT64, NO_SIZE, NotVector, refuse
 from pyasc.passes.analysis.print_formats import NoDeviceFormat, device_format
 from pyasc.passes.analysis.scalar_instructions import HALVES, SCALAR_FLOAT, has_instruction
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_buffers import SCRATCH_BYTES
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import ADVANCED, COMPARISONS, NO_FLOAT64, NO_SIZE, NotVector, refuse
+from pyasc.passes.analysis.tile_legalise import ADVANCED, COMPARISONS
 
 FAULT_WORDS = 6
 """What the record of a failure holds: the check's number, its values, and the core."""

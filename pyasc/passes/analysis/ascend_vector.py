@@ -16,8 +16,9 @@ from pyasc.ir.dialects import arith, asc, asc_vector
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import constant_of, integer_of
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.tile_emit import a_block, a_repeat, binary, ceil_div, named
-from pyasc.passes.analysis.tile_legalise import COMPARISONS, refuse
+from pyasc.passes.analysis.tile_legalise import COMPARISONS
 
 UNARY = {"not": "Not", "exp": "Exp", "log": "Ln", "sqrt": "Sqrt", "abs": "Abs"}
 BINARY = {

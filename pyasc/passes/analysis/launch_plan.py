@@ -27,9 +27,9 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i64
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.copy_pitches import check_pitches
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.phases import HOST_SUFFIX, PhaseFunction, depends_on_data, needed
 from pyasc.passes.analysis.scalar_cores import is_scalar
-from pyasc.passes.analysis.tile_legalise import refuse
 
 
 @dataclass(frozen=True)

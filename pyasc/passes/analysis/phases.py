@@ -21,8 +21,8 @@ from pyasc.passes.analysis.affine import Polynomials
 from pyasc.passes.analysis.ascend_scalar import FAULT_WORDS
 from pyasc.passes.analysis.effects import may_alias
 from pyasc.passes.analysis.largest import largest
+from pyasc.passes.analysis.not_vector import NO_SIZE, refuse
 from pyasc.passes.analysis.scalar_instructions import has_instruction
-from pyasc.passes.analysis.tile_legalise import NO_SIZE, refuse
 
 HOST_SUFFIX = "_host"
 """What is added to a kernel's symbol for the function that runs on the host."""

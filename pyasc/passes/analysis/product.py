@@ -18,8 +18,8 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import Polynomials, constant_of, integer_of
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.structured import combining_function
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.patterns.arith import holds_all
 
 ACCUMULATORS = {

@@ -22,10 +22,10 @@ from pyasc.ir.sizes import Dim
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import materialise
+from pyasc.passes.analysis.not_vector import NotVector
 from pyasc.passes.analysis.product import match_product
 from pyasc.passes.analysis.raising_expand import extent_of
 from pyasc.passes.analysis.structured import I64, combining_function
-from pyasc.passes.analysis.tile_legalise import NotVector
 
 
 @dataclass(frozen=True)

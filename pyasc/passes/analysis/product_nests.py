@@ -23,10 +23,10 @@ from pyasc.ir.core import Block, Builder, Operation, Value, block_of
 from pyasc.ir.dialects import arith, mem, py, scf, st
 from pyasc.ir.traits import PURE
 from pyasc.passes.analysis.affine import Nest, index, integer_of
+from pyasc.passes.analysis.not_vector import NotVector
 from pyasc.passes.analysis.product import is_product, match_product
 from pyasc.passes.analysis.raising_expand import expand, extent_of
 from pyasc.passes.analysis.structured import I64
-from pyasc.passes.analysis.tile_legalise import NotVector
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import ZERO, SizeExpr
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materialise, materialise_polynomial
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.tile_counters import Counter, Interval, Intervals, Wide
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
+from pyasc.passes.analysis.tile_legalise import Legaliser
 from pyasc.passes.analysis.tile_names import extended, names_of_reads
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Program, Register
 

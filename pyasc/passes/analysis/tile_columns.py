@@ -30,6 +30,7 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.not_vector import NotVector, refuse
 from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import IDENTITIES
 from pyasc.passes.analysis.soc import Soc
@@ -39,7 +40,6 @@ from pyasc.passes.analysis.tile_emit import (
     TileEmitter,
     binary,
 )
-from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_program import Operand, Register
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_columns

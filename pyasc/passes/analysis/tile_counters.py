@@ -17,9 +17,10 @@ from pyasc.ir.dialects import arith, py
 from pyasc.ir.dtypes import DType
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import Polynomials, index, integer_of, materialise
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.phases import depends_on_data, needed
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import COMPARISONS, Legaliser, refuse
+from pyasc.passes.analysis.tile_legalise import COMPARISONS, Legaliser
 from pyasc.passes.analysis.tile_program import Operand, Register
 
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1

@@ -13,8 +13,8 @@ from pyasc.ir.dtypes import DType
 from pyasc.ir.sizes import Dim
 from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, integer_of
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.tile_buffers import Assignment, Slot
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register
 
 LINE_BYTES = 512

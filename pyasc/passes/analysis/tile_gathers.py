@@ -17,10 +17,11 @@ from pyasc.ir.sizes import SizeExpr, constant, lift
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.effects import may_alias
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.range_tests import Wrapped, wrapped
 from pyasc.passes.analysis.structured import size_value
 from pyasc.passes.analysis.tile_counters import Wide
-from pyasc.passes.analysis.tile_legalise import Legaliser, refuse
+from pyasc.passes.analysis.tile_legalise import Legaliser
 from pyasc.passes.analysis.tile_program import Instruction, Operand, Register
 
 TABLE = "table"

@@ -24,12 +24,13 @@ from pyasc.ir.dialects import arith, py, scf, st, tile, tile_lanes
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, integer_of
 from pyasc.passes.analysis.histograms import Histogram
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import apply_over
 from pyasc.passes.analysis.tile_body import bind_inputs, extent_of
 from pyasc.passes.analysis.tile_emit import I64, LINE_BYTES, binary, cores_for, deal
 from pyasc.passes.analysis.tile_gathers import elements_in, table_size
-from pyasc.passes.analysis.tile_legalise import number_of, refuse
+from pyasc.passes.analysis.tile_legalise import number_of
 from pyasc.passes.analysis.tile_program import Register
 from pyasc.passes.analysis.tile_strides import Strided, StridedBody, line_view
 from pyasc.passes.analysis.walks import walks_of

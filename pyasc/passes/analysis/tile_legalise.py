@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 from pyasc.ir import dtypes
 from pyasc.ir.core import Builder, Operation, Value
-from pyasc.ir.diagnostics import Diagnostic, UnsupportedError
 from pyasc.ir.dialects import arith
 from pyasc.ir.dtypes import DType
-from pyasc.ir.location import UNKNOWN, Location
+from pyasc.ir.location import UNKNOWN
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of
+from pyasc.passes.analysis.not_vector import TAKES_CALLS, refuse
 from pyasc.passes.analysis.scalar_instructions import HALVES, has_instruction
+from pyasc.passes.analysis.tile_casts import cast
 from pyasc.passes.analysis.tile_division import quotient
 from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Operand, Program, Register, covers
@@ -43,61 +44,8 @@ _COMPARED_AS = {dtypes.i8: dtypes.f16, dtypes.u8: dtypes.f16, dtypes.i16: dtypes
 """Floats that hold every integer of a dtype."""
 _ROUNDED = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 
-_CAST_STEPS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    ("f32", "f16"): (("f16", "rint"),),
-    ("f32", "bf16"): (("bf16", "rint"),),
-    ("f16", "f32"): (("f32", "none"),),
-    ("bf16", "f32"): (("f32", "none"),),
-    ("f16", "bf16"): (("f32", "none"), ("bf16", "rint")),
-    ("bf16", "f16"): (("f32", "none"), ("f16", "rint")),
-    ("f32", "i32"): (("i32", "trunc"),),
-    ("f32", "i16"): (("i16", "trunc"),),
-    ("f16", "i32"): (("i32", "trunc"),),
-    ("f16", "i16"): (("i16", "trunc"),),
-    ("f16", "i8"): (("i8", "trunc"),),
-    ("f16", "u8"): (("u8", "trunc"),),
-    ("i32", "f32"): (("f32", "rint"),),
-    ("i32", "f16"): (("f32", "rint"), ("f16", "rint")),
-    ("i16", "f32"): (("f32", "none"),),
-    ("i16", "f16"): (("f16", "rint"),),
-    ("i16", "i8"): (("f16", "rint"), ("i8", "rint")),
-    ("i16", "u8"): (("f16", "rint"), ("u8", "rint")),
-    ("i8", "f16"): (("f16", "none"),),
-    ("u8", "f16"): (("f16", "none"),),
-    ("i8", "f32"): (("f16", "none"), ("f32", "none")),
-    ("u8", "f32"): (("f16", "none"), ("f32", "none")),
-    ("i8", "i16"): (("f16", "none"), ("i16", "rint")),
-    ("u8", "i16"): (("f16", "none"), ("i16", "rint")),
-    ("i8", "i32"): (("f16", "none"), ("i32", "rint")),
-    ("u8", "i32"): (("f16", "none"), ("i32", "rint")),
-    ("i16", "i32"): (("f32", "none"), ("i32", "rint")),
-    ("i32", "i64"): (("i64", "none"),),
-    ("i16", "i64"): (("f32", "none"), ("i64", "rint")),
-    ("f32", "i64"): (("i64", "trunc"),),
-}
-"""Exact routes between dtypes; every step is one Cast."""
-
-
 if TYPE_CHECKING:
     from pyasc.passes.analysis.tile_counters import Wide
-
-
-class NotVector(UnsupportedError):
-    """A body that the vector unit cannot run; the message says which line and why."""
-
-
-NO_FLOAT64 = "the hardware has no float64: use float32, or run it with asc.device('cpu')"
-NO_SIZE = (
-    "make it as long as a size of an array says, pass it as a parameter, or run it with asc.device('cpu')"
-)
-TAKES_CALLS = "a number beside the elements that takes vector calls of its own"
-ANYWHERE = "run it with asc.device('cpu'), or write it as elementwise operations on contiguous rows"
-
-
-def refuse(reason: str, loc: Location = UNKNOWN, hint: str = ANYWHERE) -> NotVector:
-    """The exception for a line that is not lowered."""
-    reason = reason.replace("``", "a temporary array")
-    return NotVector(Diagnostic("PA0290", f"not lowered to Ascend C: {reason}", loc, hint=hint))
 
 
 def number_of(value: float, dtype: DType) -> arith.Constant:
@@ -313,7 +261,7 @@ class Legaliser:
             return made
         return self.cast(made, dtype)
 
-    def _low_byte(self, wide: Register, dtype: DType) -> Register:
+    def low_byte(self, wide: Register, dtype: DType) -> Register:
         """The low byte of an int16 as the number that an int8 or uint8 makes of it."""
         if dtype is dtypes.u8:
             return self.emit("and", dtypes.i16, wide, self.register(self.number(255, dtypes.i16)))
@@ -507,37 +455,7 @@ class Legaliser:
 
     def cast(self, source: Register, dtype: DType) -> Register:
         """A conversion as the language defines it, where a chain of Casts gives it exactly."""
-        if source.dtype is dtype:
-            return source
-        if source.is_mask:
-            return self._of_mask(source, dtype)
-        if dtype is dtypes.i1:
-            source = self.cast(source, dtypes.f16) if source.dtype.bits == 8 else source
-            return self.compare("ne", [source, self.number(0, source.dtype)])
-        if source.dtype is dtypes.i16 and dtype in (dtypes.i8, dtypes.u8):
-            source = self._low_byte(source, dtype)
-        if source.dtype is dtypes.f32 and dtype in (dtypes.i8, dtypes.u8):
-            source = self._clamped(source, dtype)
-        steps = _CAST_STEPS.get((source.dtype.name, dtype.name))
-        if steps is None:
-            raise refuse(f"a cast of {source.dtype} elements to {dtype}", self.loc)
-        made = source
-        for name, mode in steps:
-            made = self.emit("cast", dtypes.BY_NAME[name], made, mode=mode)
-        return made
-
-    def _clamped(self, source: Register, dtype: DType) -> Register:
-        """The whole part of a float as an int16 in the range of an 8-bit integer."""
-        low = 0 if dtype is dtypes.u8 else -128
-        whole = self.emit("cast", dtypes.i16, source, mode="trunc")
-        limited = self.emit("maximum", dtypes.i16, whole, self.number(low, dtypes.i16))
-        return self.emit("minimum", dtypes.i16, limited, self.number(low + 255, dtypes.i16))
-
-    def _of_mask(self, mask: Register, dtype: DType) -> Register:
-        via = dtype if dtype in _FLOATS else dtypes.f16
-        ones = self.register(self.number(1.0, via), mask.cover)
-        made = self.emit("select", via, mask, ones, self.number(0.0, via))
-        return self.cast(made, dtype)
+        return cast(self, source, dtype)
 
 
 def _dtype(operand: Operand) -> DType:

@@ -32,6 +32,7 @@ from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.analysis.affine import index, integer_of, materialise
 from pyasc.passes.analysis.ascend_lanes import gather_bytes
 from pyasc.passes.analysis.integer_lanes import BYTES, NUMBER_ELEMENTS, reduce_integers
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
@@ -50,7 +51,7 @@ from pyasc.passes.analysis.tile_emit import (
     deal,
     share,
 )
-from pyasc.passes.analysis.tile_legalise import number_of, refuse
+from pyasc.passes.analysis.tile_legalise import number_of
 from pyasc.passes.analysis.tile_picks import width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, Instruction, Register
 from pyasc.passes.analysis.tile_sweeps import RowProgram, cut_in_sweeps, numbers_used, of_row

@@ -15,10 +15,10 @@ from pyasc.ir.core import Block, Operation, Value
 from pyasc.ir.dialects import arith, mem, scf
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of, index
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.phases import free_values
 from pyasc.passes.analysis.tile_counters import Interval, Wide
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import Instruction, Operand, Register
 
 FOREVER = 1 << 62

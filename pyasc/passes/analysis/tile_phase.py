@@ -9,13 +9,13 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.dtypes import i1, u8
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.histograms import match_histogram
+from pyasc.passes.analysis.not_vector import NotVector, refuse
 from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_columns import lower_columns, reduces_rows
 from pyasc.passes.analysis.tile_flat import is_flat, lower_flat
 from pyasc.passes.analysis.tile_histograms import lower_histogram
-from pyasc.passes.analysis.tile_legalise import NotVector, refuse
 from pyasc.passes.analysis.tile_lines import lower_lines
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.tile_products import cores_of

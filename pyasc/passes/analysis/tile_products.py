@@ -7,13 +7,13 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import mem, scf, st, tile
 from pyasc.ir.dialects.func import Func
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.not_vector import NotVector
 from pyasc.passes.analysis.product import Product, is_product, match_product, suits_vector
 from pyasc.passes.analysis.product_factors import split_factors
 from pyasc.passes.analysis.product_nests import distribute_products
 from pyasc.passes.analysis.single_terms import write_single_terms
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import NotVector
 from pyasc.passes.analysis.tile_matmul import lower_product
 from pyasc.passes.analysis.writeback import Writeback, plain, writeback_of
 

@@ -12,11 +12,12 @@ from pyasc.ir.dtypes import bf16, f32, i8, i16, i32, u8
 from pyasc.ir.types import dtype_of
 from pyasc.passes.analysis.affine import constant_of, index, integer_of
 from pyasc.passes.analysis.arg_extremes import ArgExtreme
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_counters import Interval
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import number_of, refuse
+from pyasc.passes.analysis.tile_legalise import number_of
 from pyasc.passes.analysis.tile_program import Operand, Register
 
 _IN_FLOAT = (bf16, i8, u8, i16)

@@ -10,6 +10,7 @@ from pyasc.ir.dialects import arith, mem, tile
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
 from pyasc.passes.analysis.ascend_lanes import gather_bytes
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.structured import extent_value
 from pyasc.passes.analysis.tile_body import Access, stored_dtype
@@ -27,7 +28,6 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
 )
 from pyasc.passes.analysis.tile_gathered_rows import insert_rows
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_picks import TURNED, wide, width_of
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Instruction, Register
 

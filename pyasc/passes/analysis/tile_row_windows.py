@@ -14,9 +14,9 @@ from pyasc.ir.core import Builder, Value
 from pyasc.ir.dialects import tile
 from pyasc.ir.sizes import Dim, lift, simplify
 from pyasc.ir.types import RefType, dtype_of
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.tile_body import BodyBuilder
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_picks import TURNED, Picks, wide
 from pyasc.passes.analysis.tile_program import Register
 from pyasc.passes.analysis.walks import MAX_STRIDE

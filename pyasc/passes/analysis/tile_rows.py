@@ -26,6 +26,7 @@ from pyasc.passes.analysis.affine import (
 )
 from pyasc.passes.analysis.arg_extremes import arg_extreme
 from pyasc.passes.analysis.effects import may_alias
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.phases import written_operands
 from pyasc.passes.analysis.row_placement import Placement, WholeMap
 from pyasc.passes.analysis.row_work import Columns, RowWork
@@ -34,7 +35,6 @@ from pyasc.passes.analysis.tile_body import BodyBuilder, element_if_any
 from pyasc.passes.analysis.tile_counters import Counter, Interval
 from pyasc.passes.analysis.tile_emit import binary
 from pyasc.passes.analysis.tile_gathered_rows import GatheredRows
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_loops import LoopReader
 from pyasc.passes.analysis.tile_program import COLUMN, FULL, ROW, SPACED, Operand, Register
 from pyasc.passes.analysis.tile_reductions import RowReductions

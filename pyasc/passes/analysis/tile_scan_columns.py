@@ -20,11 +20,11 @@ from pyasc.ir.core import Builder, Value, block_of
 from pyasc.ir.dialects import scf, st, tile
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.permute import permute
 from pyasc.passes.analysis.row_work import RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_emit import binary
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_row_tiles import RowTiles
 from pyasc.passes.analysis.tile_rows import of_apply
 from pyasc.passes.analysis.tile_scans import Running, as_written

@@ -28,12 +28,13 @@ from pyasc.ir.dialects import mem, st, tile, tile_lanes
 from pyasc.ir.dtypes import f32, i32
 from pyasc.ir.types import RefType, dtype_of
 from pyasc.passes.analysis.affine import index
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.row_work import IDENTITIES, RowWork
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.structured import combining_functions
 from pyasc.passes.analysis.tile_body import Access
 from pyasc.passes.analysis.tile_emit import LINE_BYTES, binary, cores_for, deal
-from pyasc.passes.analysis.tile_legalise import number_of, refuse
+from pyasc.passes.analysis.tile_legalise import number_of
 from pyasc.passes.analysis.tile_lines import LineRows, Lines
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Register
 from pyasc.passes.analysis.tile_rows import of_apply

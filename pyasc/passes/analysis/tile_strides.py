@@ -33,6 +33,7 @@ from pyasc.ir.sizes import SizeExpr
 from pyasc.ir.types import RefType, ScalarType, dtype_of
 from pyasc.passes.analysis.affine import index, materialise_polynomial
 from pyasc.passes.analysis.ascend_lanes import gather_bytes
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import (
     Access,
@@ -56,7 +57,6 @@ from pyasc.passes.analysis.tile_emit import (
     queue_depths,
 )
 from pyasc.passes.analysis.tile_gathers import TABLE, Gathers, check_tables, table_bytes, table_size
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_names import extended
 from pyasc.passes.analysis.tile_picks import Picks, wide, width_of
 from pyasc.passes.analysis.tile_program import FULL, Instruction, Operand, Register

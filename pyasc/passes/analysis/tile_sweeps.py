@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.tile_body import Access, Elements
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_program import COLUMN, SPACED, Instruction, Program, Register
 
 

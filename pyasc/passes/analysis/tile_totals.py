@@ -18,11 +18,11 @@ from pyasc.ir.dialects.func import Func
 from pyasc.ir.traits import PURE
 from pyasc.ir.types import RefType
 from pyasc.passes.analysis.affine import index, materialise
+from pyasc.passes.analysis.not_vector import refuse
 from pyasc.passes.analysis.soc import Soc
 from pyasc.passes.analysis.tile_body import stored_dtype
 from pyasc.passes.analysis.tile_emit import LINE_BYTES, REPEAT_BYTES, TileEmitter, binary, cores_for, deal
 from pyasc.passes.analysis.tile_flat import walks_whole
-from pyasc.passes.analysis.tile_legalise import refuse
 from pyasc.passes.analysis.tile_lines import SCALAR, Lines, reduce_line
 from pyasc.passes.analysis.tile_program import Instruction
 from pyasc.passes.analysis.tile_rows import of_apply
