@@ -6,6 +6,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 from pyasc.frontend.source import KernelSource
@@ -64,7 +65,7 @@ class Dependencies:
         key = (id(source.closure.get(name, source.globals)), name)
         if key not in self.entries and not is_constant_module(value):
             kind = "closure" if name in source.closure else "global"
-            self._note(key, kind, f"{source.file}:{name}", value, lambda: source.lookup(name, _ABSENT))
+            self._note(key, kind, f"{source.file}:{name}", value, _reader(source, name))
         return value
 
     def read_attribute(self, owner: Any, name: str) -> Any:
@@ -121,6 +122,24 @@ class Dependencies:
         if key not in self.entries:
             text = fingerprint(value) if digest is None else digest
             self.entries[key] = Dependency(kind, path, text, _kept(value), read)
+
+
+def _reader(source: KernelSource, name: str) -> Callable[[], Any]:
+    """Reads a name again, as each launch does: as quickly as Python itself where that finds the same."""
+    names = source.globals
+    if name in source.closure or not isinstance(names, dict) or "__builtins__" not in names:
+        return lambda: source.lookup(name, _ABSENT)
+    if name in names:
+        return partial(names.get, name, _ABSENT)
+    made: dict[str, Any] = {"absent": _ABSENT}
+    exec(_reading(name), names, made)
+    return made["read"]
+
+
+@cache
+def _reading(name: str) -> types.CodeType:
+    text = f"def read(absent=absent):\n    try:\n        return {name}\n    except NameError:\n        return absent\n"
+    return compile(text, f"<reads {name}>", "exec")
 
 
 def is_constant_module(value: Any) -> bool:

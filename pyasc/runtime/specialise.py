@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyasc.frontend.compile import (
@@ -26,7 +25,7 @@ from pyasc.ir.types import RefType, ScalarType
 from pyasc.passes.pipelines import watching
 from pyasc.runtime.abi import REQUIRED, KernelABI, PythonParam, abi_of, with_symbol
 from pyasc.runtime.arguments import ArgumentType, ArrayType, ConstantType, NumberType, WeakType
-from pyasc.runtime.compiler import LoweredKernel, Watched, legalise_symbol, lower
+from pyasc.runtime.compiler import LoweredKernel, legalise_symbol, lower
 from pyasc.runtime.fix_sizes import fix_sizes
 from pyasc.runtime.host import vectors
 from pyasc.runtime.options import KernelOptions
@@ -57,7 +56,6 @@ class Specialisation:
     abi: KernelABI
     result: FrontendResult
     file: str
-    globals: Mapping[str, Any]
     options: KernelOptions
     remarks: tuple[Remark, ...] = ()
     fixed: frozenset[str] = frozenset()
@@ -103,17 +101,10 @@ class Specialisation:
             debug = self.options.debug and pipeline == "cpu"
             found = lower(module, "debug" if debug else pipeline, options, dump)
         self.remarks = (*map(_of_front_end, self.result.remarks), *found.remarks)
-        watched = tuple(self._watch(each) for each in self.result.dependencies if not _constant(each))
+        watched = tuple((each.read, each.value) for each in self.result.dependencies if not _constant(each))
         return LoweredKernel(
             self.abi, module, self.file, self.remarks, self.options.debug, watched, tuple(found.covered)
         )
-
-    def _watch(self, dependency: Dependency) -> Watched:
-        file, _, name = dependency.path.rpartition(":")
-        if dependency.kind == "global" and file == self.file and name in self.globals:
-            # The general reader looks through closures and builtins, which takes five times as long.
-            return partial(self.globals.get, name), dependency.value
-        return dependency.read, dependency.value
 
 
 def _lowered_with_races_watched(
@@ -165,7 +156,7 @@ def specialise(
     fixed = fix_sizes(func, sizes)
     abi = changed(_abi(kernel, func, signature, types, result.container), assumptions=result.assumptions)
     return Specialisation(
-        types, abi, result, source.file, source.globals, kernel.options, fixed=fixed, known=known, same=same
+        types, abi, result, source.file, kernel.options, fixed=fixed, known=known, same=same
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 from collections import namedtuple
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -76,6 +77,21 @@ def test_functions_of_one_text_in_two_modules() -> None:
     for rate in (2, 3, 2):
         here = FunctionType(doubled.__code__, {**globals(), "RATE": rate}, "doubled")
         np.testing.assert_array_equal(k(X, here), X * rate)
+
+
+def test_a_function_of_the_same_file_reads_the_globals_of_its_own_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @asc.kernel
+    def k(x, function: asc.constexpr):
+        return function(x) + RATE  # pyright: ignore[reportUndefinedVariable]
+
+    elsewhere = {**globals(), "RATE": 2}
+    there = FunctionType(doubled.__code__, elsewhere, "doubled")
+    for here, rate in ((2, 2), (2, 5), (7, 5), (2, 2)):
+        monkeypatch.setitem(globals(), "RATE", here)
+        elsewhere["RATE"] = rate
+        np.testing.assert_array_equal(k(X, there), X * rate + here)
 
 
 def test_defaults_that_change_places() -> None:
@@ -243,3 +259,21 @@ def test_is_of_two_numbers_is_refused() -> None:
     with pytest.raises(asc.CompileError, match="`is` compares objects") as caught:
         k(X, 300, 300)
     assert caught.value.diagnostics[0].hint == "use `==`"
+
+
+def twice(a, b):
+    return a * b * 2
+
+
+def test_a_builtin_that_the_module_hides_and_one_that_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    @asc.kernel
+    def k(x):
+        return pow(x, 1)
+
+    np.testing.assert_array_equal(k(X), X)
+    for owner in (globals(), vars(builtins)):
+        with monkeypatch.context() as patched:
+            patched.setitem(owner, "pow", twice)
+            np.testing.assert_array_equal(k(X), X * 2)
+            np.testing.assert_array_equal(k(X), X * 2)
+        np.testing.assert_array_equal(k(X), X)
