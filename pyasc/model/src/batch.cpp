@@ -26,23 +26,22 @@ struct Batch {
 };
 Batch batch;
 
-uint64_t bytes_of(const Step& s, const Span& span) { return (s.lanes * s.per * span.bits + 7) / 8; }
+void find_end(Span& span, uint64_t lanes) { span.end = span.at + (lanes * span.bits + 7) / 8; }
 
 // The same lanes, or no byte in common.
-bool apart_or_same(const Span& a, uint64_t a_bytes, const Span& b, uint64_t b_bytes)
+bool apart_or_same(const Span& a, const Span& b)
 {
-    return (a.at == b.at && a.bits == b.bits) || a.at + a_bytes <= b.at || b.at + b_bytes <= a.at;
+    return (a.at == b.at && a.bits == b.bits) || a.end <= b.at || b.end <= a.at;
 }
 
 // Whether any order of lanes between the two gives what one after the other gives.
 bool independent(const Step& a, const Step& b)
 {
-    const uint64_t out = bytes_of(a, a.out);
-    if (!apart_or_same(a.out, out, b.out, bytes_of(b, b.out))) {
+    if (!apart_or_same(a.out, b.out)) {
         return false;
     }
     for (int i = 0; i < b.sources; ++i) {
-        if (!apart_or_same(a.out, out, b.in[i], bytes_of(b, b.in[i]))) {
+        if (!apart_or_same(a.out, b.in[i])) {
             return false;
         }
     }
@@ -164,6 +163,10 @@ Step& new_step()
 bool put_off(Step& step)
 {
     Step* s = &step;
+    find_end(s->out, s->lanes);
+    for (int i = 0; i < s->sources; ++i) {
+        find_end(s->in[i], s->lanes);
+    }
     if (batch.count > 0 && !joins(*s)) {
         const Step kept = *s;
         catch_up();

@@ -6,10 +6,11 @@
 
 namespace pyasc_model {
 
-// What a step reads or writes: `bits` for each lane of the batch, from `at` on.
+// What a step reads or writes: `bits` for each lane of the batch, from `at` on. Where it ends is set when it is put off.
 struct Span {
     uint8_t* at = nullptr;
     uint32_t bits = 0;
+    const uint8_t* end = nullptr;
     template <typename T = uint8_t>
     T* part(uint64_t lane) const
     {
