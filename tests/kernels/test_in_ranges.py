@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
+
+pytestmark = [needs_compiler, pytest.mark.usefixtures("model_library")]
 
 BOUNDS = ((0, 7), (7, 0), (-5, 12), (3, 3), (-(2**62), 2**62))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import types
 from typing import Any
 
@@ -11,6 +10,9 @@ import numpy as np
 import pytest
 
 import pyasc as asc
+from tests.compilers import needs_compiler
+
+pytestmark = [needs_compiler, pytest.mark.usefixtures("model_library")]
 
 SIZES = (0, 1, 7, 15, 16, 17, 63, 64, 65, 100)
 LIMITS = (-1, 0, 1, 5, 1000)
@@ -96,22 +98,9 @@ KERNELS = (halvings, two_limits, roots, swapped, without_limit)
 def expected(kernel: Any, x: np.ndarray[Any, Any], limit: int) -> tuple[np.ndarray[Any, Any], ...]:
     """What CPython makes of the same function."""
     counts, rest = np.zeros(x.size, np.int32), np.zeros(x.size, np.float32)
-    types.FunctionType(kernel.py_func.__code__, {"asc": _Python, "range": range, "N": x.size})(
-        x, limit, counts, rest
-    )
+    names = kernel.py_func.__globals__ | {"N": x.size}
+    types.FunctionType(kernel.py_func.__code__, names)(x, limit, counts, rest)
     return counts, rest
-
-
-class _Python:
-    """What the kernels use of `asc`, for CPython."""
-
-    @staticmethod
-    def parallel_for(n: int) -> range:
-        return range(n)
-
-    @staticmethod
-    def sqrt(value: Any) -> Any:
-        return np.float32(math.sqrt(value))
 
 
 @pytest.fixture(scope="module", autouse=True)

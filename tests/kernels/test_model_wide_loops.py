@@ -73,19 +73,10 @@ def test_as_python(kernel: Any) -> None:
         y = rng.integers(10, 60, m)
         for n in (0, 1, 7):
             wanted = x.copy()
-            function = types.FunctionType(
-                kernel.py_func.__code__,
-                {"asc": _Python, "range": range, "M": m, "min": min, "max": max, "abs": abs},
-            )
-            function(wanted, y.copy(), n)
+            names = kernel.py_func.__globals__ | {"M": m}
+            types.FunctionType(kernel.py_func.__code__, names)(wanted, y.copy(), n)
             for device in ("cpu", "model"):
                 given = x.copy()
                 with asc.device(device):
                     kernel(given, y.copy(), n)
                 np.testing.assert_array_equal(given, wanted, f"{device} {m} {n}")
-
-
-class _Python:
-    """What the kernels use of `asc`, for CPython."""
-
-    parallel_for = range

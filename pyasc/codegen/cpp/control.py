@@ -303,18 +303,15 @@ def _while(state: FunctionLowering, op: scf.While) -> None:
 
 def _flag_of_end(op: scf.While) -> Value | None:
     """The last carried value, if all it does is to end the loop where an iteration has made it false."""
-    before = op.before.block
+    before, after = op.before.block, op.after.block
     flag = before.args[-1] if before.args else None
     if flag is None or dtype_of(flag.type) is not i1:
         return None
-    condition, init, following = (
-        before.terminator.operands[0],
-        op.inits[-1].op,
-        op.after.block.terminator.operands[-1].op,
-    )
+    init, following = op.inits[-1].op, after.terminator.operands[-1].op
     starts = isinstance(init, arith.Constant) and init.value is True
-    changes = following is not None and following.parent is op.after.block
-    return flag if starts and changes and _only_asked(flag, condition, before) else None
+    changes = following is not None and following.parent is after
+    asked = _only_asked(flag, before.terminator.operands[0], before)
+    return flag if starts and changes and asked else None
 
 
 def _only_asked(flag: Value, condition: Value, block: Block) -> bool:

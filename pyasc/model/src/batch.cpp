@@ -16,7 +16,7 @@ constexpr uint64_t LEAST = 1024;       // lanes; fewer are in the nearest cache 
 constexpr uint64_t BLOCK_BITS = 49152;  // of the widest operand, executed at a time
 constexpr uint64_t BLOCK_LEAST = 512;  // lanes; whole bytes of every mask, whole words of every instruction on masks
 constexpr int MOST = 24;
-constexpr int NEAREST = 3;
+constexpr int NEAREST = 3;  // of the host's caches, to a prefetch
 
 struct Batch {
     Step steps[MOST];  // and one more in the making, behind those that count

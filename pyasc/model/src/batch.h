@@ -6,7 +6,7 @@
 
 namespace pyasc_model {
 
-// What a step reads or writes: `bits` for each lane of the batch, from `at` on. Where it ends is set when it is put off.
+// What a step reads or writes: `bits` for each lane of the batch, from `at` on. `end` is set when the step is put off.
 struct Span {
     uint8_t* at = nullptr;
     uint32_t bits = 0;

@@ -171,7 +171,7 @@ class WhileWriter:
     def _arithmetic(self, e: Emitter, block: Block) -> None:
         """One operation after the other, for all parts."""
         for op in block:
-            if op.results and op.results[0] in self.body.plan.uniform:
+            if self._is_uniform(op):
                 self._once(e, op)
             elif op is not block.last:
                 for part in self.parts:
@@ -179,15 +179,17 @@ class WhileWriter:
 
     def _uniform(self, e: Emitter, block: Block) -> None:
         """The operations that are the same for all lanes."""
-        for op in block:
-            if op.results and op.results[0] in self.body.plan.uniform:
-                self._once(e, op)
+        for op in filter(self._is_uniform, block):
+            self._once(e, op)
 
     def _lanes(self, e: Emitter, block: Block, part: Part) -> None:
         """The other operations, for one part."""
         for op in block:
-            if op is not block.last and op.results[0] not in self.body.plan.uniform:
+            if op is not block.last and not self._is_uniform(op):
                 self._in_lanes(e, op, part)
+
+    def _is_uniform(self, op: Operation) -> bool:
+        return bool(op.results) and op.results[0] in self.body.plan.uniform
 
     def _in_lanes(self, e: Emitter, op: Operation, part: Part) -> None:
         assert isinstance(op, (arith.Elementwise, arith.Cast))
@@ -201,7 +203,7 @@ class WhileWriter:
             part.vectors.pop(op.results[0], None)
 
     def _is_test(self, op: arith.Elementwise | arith.Cast) -> bool:
-        """Whether the operation only joins parts of the condition, which `_condition` does."""
+        """Whether the operation only joins parts of the condition, which `_live` and `_stop_unless` do."""
         joins = isinstance(op, arith.Elementwise) and op.fn == "and"
         return joins and op.result not in self.plan.masks and self._leads_to_condition(op.result)
 
